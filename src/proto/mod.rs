@@ -1,0 +1,3 @@
+//! (skeleton)
+pub(crate) mod port;
+pub(crate) mod streams;

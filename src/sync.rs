@@ -1,0 +1,34 @@
+//! The one door to shared memory: standard primitives, or loom's under `--cfg fairmux_loom`.
+//!
+//! Owns: the choice. Does not know: who uses it. Nothing else in the crate names `std::sync` or
+//! `loom`, so every concurrent line of the crate can be model checked.
+
+#[cfg(fairmux_loom)]
+pub(crate) use loom::{
+    future::AtomicWaker,
+    sync::{
+        Arc, Mutex, MutexGuard,
+        atomic::{AtomicBool, AtomicI64, AtomicU32, AtomicU64, AtomicUsize, Ordering},
+    },
+};
+
+#[cfg(not(fairmux_loom))]
+#[expect(clippy::disallowed_types, reason = "this is the door")]
+mod real {
+    pub(crate) use atomic_waker::AtomicWaker;
+    pub(crate) use std::sync::{
+        Arc, Mutex, MutexGuard,
+        atomic::{AtomicBool, AtomicI64, AtomicU32, AtomicU64, AtomicUsize, Ordering},
+    };
+}
+#[cfg(not(fairmux_loom))]
+pub(crate) use real::{
+    Arc, AtomicBool, AtomicI64, AtomicU32, AtomicU64, AtomicUsize, AtomicWaker, Mutex, MutexGuard,
+    Ordering,
+};
+
+/// Locks, and goes on with the value of a holder that panicked: no code of the user's runs under a
+/// lock of this crate, so a poisoned value is still whole.
+pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+}
