@@ -1,0 +1,79 @@
+//! DATA (RFC 9113 §6.1).
+//!
+//! Owns: its layout. Does not know: windows; but it says how much the frame takes of them, and
+//! that is the whole payload (I5).
+//!
+//! ```text
+//! [Pad Length (8)], Data (..), Padding (..)        flags: END_STREAM 0x1, PADDED 0x8
+//! ```
+
+use bytes::{BufMut, Bytes, BytesMut};
+
+use super::head::{END_STREAM, Head, PADDED, flag};
+use super::malformed::Malformed;
+use super::{Kind, StreamId, padding};
+
+/// A part of a body.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Data {
+    pub(crate) stream_id: StreamId,
+    /// A slice of the buffer that was read into; no padding.
+    pub(crate) data: Bytes,
+    pub(crate) end_stream: bool,
+    /// What the frame takes of the windows. More than `data` is long if it was padded.
+    pub(crate) flow_len: u32,
+}
+
+impl Data {
+    pub(super) fn decode(head: Head, payload: Bytes) -> Result<Data, Malformed> {
+        let stream_id = head.stream_of()?;
+        //= RFC 9113 §6.1 the whole payload, padding included, counts for flow control
+        let flow_len = payload.len() as u32; // a frame's length has 24 bits
+        let data = padding::strip(&head, payload, 0)?;
+        Ok(Data {
+            stream_id,
+            data,
+            end_stream: head.has(END_STREAM),
+            flow_len,
+        })
+    }
+
+    /// Appends the whole frame, with as much padding as `flow_len` leaves room for.
+    pub(crate) fn encode(&self, out: &mut BytesMut) {
+        let room = (self.flow_len as usize).saturating_sub(self.data.len());
+        let Some(count) = room.checked_sub(1) else {
+            encode_data_head(self.stream_id, self.data.len(), self.end_stream, out);
+            return out.put_slice(&self.data);
+        };
+        let count = u8::try_from(count).unwrap_or(u8::MAX);
+        let length = self.data.len() + 1 + usize::from(count);
+        let flags = PADDED | flag(END_STREAM, self.end_stream);
+        Head {
+            length,
+            kind: Kind::DATA,
+            flags,
+            stream_id: self.stream_id,
+        }
+        .encode(out);
+        out.put_u8(count);
+        out.put_slice(&self.data);
+        padding::put(count, out);
+    }
+}
+
+/// Appends the head of a DATA frame whose `length` octets follow by another way.
+pub(crate) fn encode_data_head(
+    stream_id: StreamId,
+    length: usize,
+    end_stream: bool,
+    out: &mut BytesMut,
+) {
+    let flags = flag(END_STREAM, end_stream);
+    Head {
+        length,
+        kind: Kind::DATA,
+        flags,
+        stream_id,
+    }
+    .encode(out);
+}

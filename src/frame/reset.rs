@@ -1,0 +1,43 @@
+//! RST_STREAM (RFC 9113 §6.4).
+//!
+//! Owns: its layout. Does not know: whether the stream lives.
+//!
+//! ```text
+//! Error Code (32)
+//! ```
+
+use bytes::{BufMut, BytesMut};
+
+use super::head::Head;
+use super::malformed::Malformed;
+use super::{Kind, Reason, StreamId};
+
+/// The abrupt end of a stream.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Reset {
+    pub(crate) stream_id: StreamId,
+    pub(crate) reason: Reason,
+}
+
+impl Reset {
+    pub(super) fn decode(head: Head, payload: &[u8]) -> Result<Reset, Malformed> {
+        let stream_id = head.stream_of()?;
+        //= RFC 9113 §6.4 a length other than 4 is a connection error FRAME_SIZE_ERROR
+        let code = u32::from_be_bytes(*head.exactly(payload)?);
+        Ok(Reset {
+            stream_id,
+            reason: Reason::from(code),
+        })
+    }
+
+    pub(crate) fn encode(&self, out: &mut BytesMut) {
+        Head {
+            length: 4,
+            kind: Kind::RST_STREAM,
+            flags: 0,
+            stream_id: self.stream_id,
+        }
+        .encode(out);
+        out.put_u32(self.reason.into());
+    }
+}
