@@ -32,3 +32,11 @@ pub(crate) use real::{
 pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
 }
+
+/// Leaves `waker` to be woken: both atomic wakers can, under different names.
+pub(crate) fn register(place: &AtomicWaker, waker: &std::task::Waker) {
+    #[cfg(fairmux_loom)]
+    place.register_by_ref(waker);
+    #[cfg(not(fairmux_loom))]
+    place.register(waker);
+}

@@ -1,0 +1,491 @@
+//! The receiving half of a cell: head, data, trailers, promises, the end, and their credit.
+//!
+//! Owns: what the peer sent and the reader has not taken, the count of handles, the address. Does
+//! not know: the payload type of the sending half. Keeps I7 for readers, and rule 7 (credit) of
+//! the layer: every byte delivered is returned exactly once.
+
+use std::collections::VecDeque;
+use std::task::{Context, Poll};
+
+use bytes::Bytes;
+use http::{HeaderMap, Request, Response};
+
+use super::address::{Address, Post};
+use super::handles::Reader;
+use super::shared::Shared;
+use super::waiting::{Waiting, poll_locked, wake};
+use crate::error::{Error, Misuse};
+use crate::frame::StreamId;
+use crate::message::Head;
+use crate::proto::port::Delivery;
+use crate::sync::{Arc, AtomicUsize, Mutex, Ordering, lock};
+
+/// The half of a stream's cell that the reader and the connection task share.
+#[derive(Debug)]
+pub(crate) struct Inbox {
+    id: StreamId,
+    shared: Arc<Shared>,
+    opener: Opener,
+    pub(super) address: Address,
+    /// Handles of both halves; zero is final (rule 8).
+    handles: AtomicUsize,
+    /// Handles of this half.
+    readers: AtomicUsize,
+    received: Mutex<Received>,
+}
+
+/// Who opened the stream: those of the peer count as held while the application has handles.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Opener {
+    /// This side.
+    Local,
+    /// The peer.
+    Remote,
+}
+
+#[derive(Debug)]
+struct Received {
+    head: Option<Head>,
+    informational: VecDeque<Response<()>>,
+    promises: VecDeque<(Request<()>, Reader)>,
+    data: VecDeque<Bytes>,
+    trailers: Option<HeaderMap>,
+    end: End,
+    reading: Reading,
+    credit: Credit,
+    /// The task of the response, the body and the trailers.
+    reader: Waiting,
+    /// The task that waits for 1xx responses.
+    early: Waiting,
+    /// The task of the promises.
+    pushes: Waiting,
+}
+
+/// How the peer's side of the stream stands.
+#[derive(Debug)]
+enum End {
+    NotYet,
+    Normal,
+    Failed(Error),
+}
+
+/// Whether anybody will read what comes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Reading {
+    Wanted,
+    Stopped,
+}
+
+/// Receive credit of this stream, and who collects what is released.
+/// Invariant: `unread` is the length of all of `data`.
+#[derive(Debug)]
+struct Credit {
+    place: Place,
+    /// In `data`.
+    unread: usize,
+    /// Taken by the reader and not released.
+    taken: usize,
+    /// Released and not collected.
+    released: usize,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Place {
+    /// The slot collects it.
+    Slot,
+    /// The slot is gone: the connection-wide counter.
+    Connection,
+    /// The stream was reset: all has been returned.
+    Settled,
+}
+
+impl Inbox {
+    pub(super) fn new(id: StreamId, shared: Arc<Shared>, opener: Opener) -> Inbox {
+        Inbox {
+            id,
+            shared,
+            opener,
+            address: Address::new(),
+            handles: AtomicUsize::new(0),
+            readers: AtomicUsize::new(0),
+            received: Mutex::new(Received::default()),
+        }
+    }
+
+    pub(super) fn id(&self) -> StreamId {
+        self.id
+    }
+
+    pub(super) fn shared(&self) -> &Arc<Shared> {
+        &self.shared
+    }
+
+    // ---- handles -------------------------------------------------------------------------
+
+    /// Counts a handle of either half.
+    pub(super) fn add_handle(&self) {
+        let before = self.handles.fetch_add(1, Ordering::Relaxed);
+        if before == 0 && self.opener == Opener::Remote {
+            self.shared.hold();
+        }
+    }
+
+    pub(super) fn add_reader(&self) {
+        self.add_handle();
+        self.readers.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// One handle less; the last one tells the task.
+    pub(super) fn drop_handle(&self) {
+        if self.handles.fetch_sub(1, Ordering::AcqRel) == 1 {
+            if self.opener == Opener::Remote {
+                self.shared.let_go();
+            }
+            self.post();
+        }
+    }
+
+    /// One reader less; the last one returns the credit of whatever is unread or unreleased.
+    pub(super) fn drop_reader(&self) {
+        if self.readers.fetch_sub(1, Ordering::AcqRel) == 1 {
+            self.stop_reading();
+            self.release_taken();
+        }
+        self.drop_handle();
+    }
+
+    pub(super) fn is_abandoned(&self) -> bool {
+        self.handles.load(Ordering::Acquire) == 0
+    }
+
+    /// Tells the task that this cell has news (rule 4: after the change, outside the lock).
+    pub(super) fn post(&self) {
+        match self.address.post() {
+            Post::Push(key) => self.shared.post(key),
+            Post::Pending | Post::Gone => {}
+        }
+    }
+
+    // ---- the task ------------------------------------------------------------------------
+
+    pub(super) fn deliver_head(&self, head: Head, end: bool) {
+        let (reader, early) = {
+            let mut received = lock(&self.received);
+            if let Head::Informational(parts) = head {
+                received.informational.push_back(Response::from_parts(*parts, ()));
+                (None, received.early.take())
+            } else {
+                received.head = Some(head);
+                received.end_if(end);
+                (received.reader.take(), received.early.take())
+            }
+        };
+        wake(reader);
+        wake(early);
+    }
+
+    pub(super) fn deliver_data(&self, data: Bytes, end: bool) -> Delivery {
+        let mut unwanted = None;
+        let reader = {
+            let mut received = lock(&self.received);
+            received.end_if(end);
+            if received.reading == Reading::Stopped {
+                unwanted = Some(data);
+            } else if !data.is_empty() {
+                received.credit.unread += data.len();
+                received.data.push_back(data);
+            }
+            received.reader.take()
+        };
+        wake(reader);
+        if unwanted.is_some() { Delivery::Unwanted } else { Delivery::Kept }
+    }
+
+    pub(super) fn deliver_trailers(&self, trailers: HeaderMap) {
+        let (reader, pushes) = {
+            let mut received = lock(&self.received);
+            received.trailers = (!trailers.is_empty()).then_some(trailers);
+            received.end = End::Normal;
+            (received.reader.take(), received.pushes.take())
+        };
+        wake(reader);
+        wake(pushes);
+    }
+
+    pub(super) fn deliver_promise(&self, request: Request<()>, promised: Reader) {
+        let mut unwanted = None;
+        let pushes = {
+            let mut received = lock(&self.received);
+            match received.reading {
+                Reading::Wanted => received.promises.push_back((request, promised)),
+                Reading::Stopped => unwanted = Some((request, promised)),
+            }
+            received.pushes.take()
+        };
+        drop(unwanted);
+        wake(pushes);
+    }
+
+    /// The stream is over because of `error`: answers the credit that is still out, once.
+    pub(super) fn fail(&self, error: Error) -> usize {
+        self.address.leave();
+        let mut replaced = None;
+        let (credit, wakers) = {
+            let mut received = lock(&self.received);
+            if matches!(received.end, End::NotYet) {
+                replaced = Some(std::mem::replace(&mut received.end, End::Failed(error)));
+            }
+            (received.credit.settle(), received.take_wakers())
+        };
+        drop(replaced);
+        wakers.into_iter().for_each(wake);
+        credit
+    }
+
+    /// The slot is gone after a normal end: answers what was released and not collected.
+    pub(super) fn retire(&self) -> usize {
+        self.address.leave();
+        let (released, wakers) = {
+            let mut received = lock(&self.received);
+            received.credit.place = Place::Connection;
+            let released = std::mem::take(&mut received.credit.released);
+            (released, received.take_wakers())
+        };
+        wakers.into_iter().for_each(wake);
+        released
+    }
+
+    /// Credit released since the last collection.
+    pub(super) fn collect(&self) -> usize {
+        std::mem::take(&mut lock(&self.received).credit.released)
+    }
+
+    // ---- the reader ----------------------------------------------------------------------
+
+    /// The request, once (server).
+    pub(super) fn take_request(&self) -> Option<Request<()>> {
+        let mut received = lock(&self.received);
+        match received.head.take() {
+            Some(Head::Request(parts)) => {
+                drop(received);
+                Some(Request::from_parts(*parts, ()))
+            }
+            other => {
+                received.head = other;
+                None
+            }
+        }
+    }
+
+    pub(super) fn poll_response(&self, cx: &Context<'_>) -> Poll<Result<Response<()>, Error>> {
+        poll_locked(&self.received, cx, |r| &mut r.reader, |r| match r.head.take() {
+            Some(Head::Response(parts)) => Poll::Ready(Ok(Response::from_parts(*parts, ()))),
+            Some(other) => {
+                r.head = Some(other);
+                Poll::Ready(Err(Misuse::UnexpectedFrame.into()))
+            }
+            None => match &r.end {
+                End::NotYet => Poll::Pending,
+                End::Failed(error) => Poll::Ready(Err(error.clone())),
+                End::Normal => Poll::Ready(Err(Misuse::InactiveStream.into())),
+            },
+        })
+    }
+
+    /// The next 1xx; none is left once the final response is here or the stream is over.
+    pub(super) fn poll_informational(
+        &self,
+        cx: &Context<'_>,
+    ) -> Poll<Option<Result<Response<()>, Error>>> {
+        poll_locked(&self.received, cx, |r| &mut r.early, |r| {
+            if let Some(response) = r.informational.pop_front() {
+                return Poll::Ready(Some(Ok(response)));
+            }
+            match (&r.head, &r.end) {
+                (Some(_), _) | (None, End::Normal) => Poll::Ready(None),
+                (None, End::Failed(error)) => Poll::Ready(Some(Err(error.clone()))),
+                (None, End::NotYet) => Poll::Pending,
+            }
+        })
+    }
+
+    pub(super) fn poll_promise(
+        &self,
+        cx: &Context<'_>,
+    ) -> Poll<Option<Result<(Request<()>, Reader), Error>>> {
+        poll_locked(&self.received, cx, |r| &mut r.pushes, |r| {
+            if let Some(promise) = r.promises.pop_front() {
+                return Poll::Ready(Some(Ok(promise)));
+            }
+            match &r.end {
+                End::NotYet => Poll::Pending,
+                End::Normal => Poll::Ready(None),
+                End::Failed(error) => Poll::Ready(Some(Err(error.clone()))),
+            }
+        })
+    }
+
+    /// The next part of the body. Its credit stays taken until it is released.
+    pub(super) fn poll_data(&self, cx: &Context<'_>) -> Poll<Option<Result<Bytes, Error>>> {
+        let mut other = None;
+        let polled = poll_locked(&self.received, cx, |r| &mut r.reader, |r| {
+            if let Some(data) = r.data.pop_front() {
+                r.credit.take(data.len());
+                if r.data.is_empty() && !matches!(r.end, End::NotYet) {
+                    // A task that waits for the trailers may go on now.
+                    other = r.reader.take();
+                }
+                return Poll::Ready(Some(Ok(data)));
+            }
+            match &r.end {
+                End::NotYet => Poll::Pending,
+                End::Normal => Poll::Ready(None),
+                End::Failed(error) => Poll::Ready(Some(Err(error.clone()))),
+            }
+        });
+        wake(other);
+        polled
+    }
+
+    /// The trailers, once the body has been read.
+    pub(super) fn poll_trailers(
+        &self,
+        cx: &Context<'_>,
+    ) -> Poll<Result<Option<HeaderMap>, Error>> {
+        poll_locked(&self.received, cx, |r| &mut r.reader, |r| {
+            if !r.data.is_empty() {
+                return Poll::Pending;
+            }
+            match &r.end {
+                End::NotYet => Poll::Pending,
+                End::Normal => Poll::Ready(Ok(r.trailers.take())),
+                End::Failed(error) => Poll::Ready(Err(error.clone())),
+            }
+        })
+    }
+
+    /// Nothing is left to read, and nothing will come.
+    pub(super) fn is_end_stream(&self) -> bool {
+        let received = lock(&self.received);
+        matches!(received.end, End::Normal)
+            && received.data.is_empty()
+            && received.trailers.is_none()
+    }
+
+    /// Returns credit of data that the reader has taken.
+    pub(super) fn release(&self, bytes: usize) -> Result<(), Error> {
+        let place = {
+            let mut received = lock(&self.received);
+            if received.credit.place != Place::Settled && bytes > received.credit.taken {
+                return Err(Misuse::ReleaseCapacityTooBig.into());
+            }
+            received.credit.release_taken(bytes)
+        };
+        self.report(place, bytes);
+        Ok(())
+    }
+
+    /// Nobody reads any more: unread data and promises go, and their credit returns.
+    pub(super) fn stop_reading(&self) {
+        let (data, promises, unread, place) = {
+            let mut received = lock(&self.received);
+            received.reading = Reading::Stopped;
+            let unread = received.credit.unread;
+            let place = received.credit.release_unread();
+            let data = std::mem::take(&mut received.data);
+            (data, std::mem::take(&mut received.promises), unread, place)
+        };
+        drop(data);
+        drop(promises);
+        self.report(place, unread);
+    }
+
+    /// Bytes delivered and not yet released, of which some are unread.
+    pub(super) fn used_capacity(&self) -> usize {
+        let received = lock(&self.received);
+        received.credit.unread + received.credit.taken
+    }
+
+    fn release_taken(&self) {
+        let (bytes, place) = {
+            let mut received = lock(&self.received);
+            let bytes = received.credit.taken;
+            (bytes, received.credit.release_taken(bytes))
+        };
+        self.report(place, bytes);
+    }
+
+    /// Tells the task where `bytes` were released to.
+    fn report(&self, place: Place, bytes: usize) {
+        match place {
+            _ if bytes == 0 => {}
+            Place::Slot => self.post(),
+            Place::Connection => self.shared.add_credit(bytes),
+            Place::Settled => {}
+        }
+    }
+}
+
+impl Received {
+    fn end_if(&mut self, end: bool) {
+        if end && matches!(self.end, End::NotYet) {
+            self.end = End::Normal;
+        }
+    }
+
+    fn take_wakers(&mut self) -> [Option<std::task::Waker>; 3] {
+        [self.reader.take(), self.early.take(), self.pushes.take()]
+    }
+}
+
+impl Default for Received {
+    fn default() -> Received {
+        Received {
+            head: None,
+            informational: VecDeque::new(),
+            promises: VecDeque::new(),
+            data: VecDeque::new(),
+            trailers: None,
+            end: End::NotYet,
+            reading: Reading::Wanted,
+            credit: Credit { place: Place::Slot, unread: 0, taken: 0, released: 0 },
+            reader: Waiting::default(),
+            early: Waiting::default(),
+            pushes: Waiting::default(),
+        }
+    }
+}
+
+impl Credit {
+    /// The reader takes `bytes` of what is unread.
+    fn take(&mut self, bytes: usize) {
+        self.unread -= bytes;
+        self.taken += bytes;
+    }
+
+    fn release_taken(&mut self, bytes: usize) -> Place {
+        self.taken = self.taken.saturating_sub(bytes);
+        self.release(bytes)
+    }
+
+    fn release_unread(&mut self) -> Place {
+        let bytes = std::mem::take(&mut self.unread);
+        self.release(bytes)
+    }
+
+    fn release(&mut self, bytes: usize) -> Place {
+        if self.place == Place::Slot {
+            self.released += bytes;
+        }
+        self.place
+    }
+
+    /// The stream was reset: all that is out returns at once, and nothing after it.
+    fn settle(&mut self) -> usize {
+        if self.place == Place::Settled {
+            return 0;
+        }
+        self.place = Place::Settled;
+        self.unread + self.taken + std::mem::take(&mut self.released)
+    }
+}

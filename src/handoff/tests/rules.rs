@@ -1,0 +1,162 @@
+//! What handles promise their users, one step at a time.
+
+use std::task::Poll;
+
+use bytes::Bytes;
+use http::{HeaderMap, Response};
+
+use super::{accepted, answering, collect, hub, poll_once, request, response, take_posted};
+use crate::error::{Error, Initiator, Misuse};
+use crate::frame::{Reason, StreamId};
+use crate::handoff::room::FLOOR;
+use crate::message::Head;
+use crate::proto::port::{Delivery, Interest, Port, Ports};
+
+fn cancelled() -> Error {
+    Error::reset(StreamId::new(1), Reason::CANCEL, Initiator::Remote)
+}
+
+fn body(bytes: usize) -> Bytes {
+    Bytes::from(vec![0; bytes])
+}
+
+#[test]
+fn data_before_a_reset_is_readable_then_the_error() {
+    let hub = hub(0);
+    let (cell, _writer, reader) = accepted(&hub);
+    assert_eq!(cell.deliver_data(body(5), false), Delivery::Kept);
+    assert_eq!(cell.fail(cancelled()), 5, "its credit returns at once");
+    let Poll::Ready(Some(Ok(data))) = poll_once(|cx| reader.poll_data(cx)) else {
+        panic!("the data is lost")
+    };
+    reader.release(data.len()).unwrap();
+    assert!(matches!(poll_once(|cx| reader.poll_data(cx)), Poll::Ready(Some(Err(_)))));
+    assert_eq!(collect(&cell).0.released, 0, "returned by the reset already");
+}
+
+#[test]
+fn complete_message_stays_complete_after_a_reset() {
+    let hub = hub(0);
+    let (cell, _writer, reader) = accepted(&hub);
+    assert_eq!(cell.deliver_data(body(5), true), Delivery::Kept);
+    cell.fail(cancelled());
+    assert!(matches!(poll_once(|cx| reader.poll_data(cx)), Poll::Ready(Some(Ok(_)))));
+    assert!(matches!(poll_once(|cx| reader.poll_data(cx)), Poll::Ready(None)));
+}
+
+#[test]
+fn capacity_is_floor_plus_room_and_no_more_than_asked() {
+    let hub = hub(1000);
+    let (_cell, writer, _reader) = answering(&hub);
+    assert_eq!(writer.capacity(), 0, "nothing was asked for");
+    writer.reserve(100);
+    assert_eq!(writer.capacity(), 100);
+    writer.reserve(1 << 20);
+    assert_eq!(writer.capacity(), FLOOR + 1000);
+    writer.send_data(body(FLOOR), false).unwrap();
+    assert_eq!(writer.capacity(), 1000);
+    assert_eq!(hub.shared().room_used(), 0, "the floor costs no room");
+    writer.send_data(body(1000), false).unwrap();
+    assert_eq!(writer.capacity(), 0);
+    assert_eq!(hub.shared().room_used(), 1000);
+}
+
+#[test]
+fn capacity_keeps_to_the_peers_window() {
+    let hub = hub(1 << 20);
+    hub.set_initial_window(7);
+    let (cell, writer, _reader) = answering(&hub);
+    writer.reserve(100);
+    assert_eq!(writer.capacity(), 7);
+    cell.set_credit(-20);
+    assert_eq!(writer.capacity(), 0);
+    cell.set_credit(2);
+    assert_eq!(writer.capacity(), 9);
+}
+
+#[test]
+fn capacity_is_told_once() {
+    let hub = hub(0);
+    let (_cell, writer, _reader) = answering(&hub);
+    writer.reserve(50);
+    assert!(matches!(poll_once(|cx| writer.poll_capacity(cx)), Poll::Ready(Some(Ok(50)))));
+    assert!(poll_once(|cx| writer.poll_capacity(cx)).is_pending());
+    writer.reserve(80);
+    assert!(matches!(poll_once(|cx| writer.poll_capacity(cx)), Poll::Ready(Some(Ok(80)))));
+}
+
+#[test]
+fn producer_short_of_room_is_announced_and_a_grant_lets_it_go_on() {
+    let hub = hub(0);
+    let (cell, writer, _reader) = answering(&hub);
+    writer.send_data(body(FLOOR), false).unwrap();
+    writer.reserve(10);
+    assert!(poll_once(|cx| writer.poll_capacity(cx)).is_pending());
+    assert_eq!(take_posted(hub.shared()).len(), 1);
+    assert_eq!(collect(&cell).0.interest, Interest::Room);
+    cell.grant(FLOOR);
+    assert_eq!(writer.capacity(), 10);
+}
+
+#[test]
+fn content_must_be_what_the_head_announced() {
+    let hub = hub(0);
+    let (cell, writer, _reader) = accepted(&hub);
+    let (parts, ()) =
+        Response::builder().header("content-length", "3").body(()).unwrap().into_parts();
+    writer.send_head(Head::Response(Box::new(parts)), false).unwrap();
+    assert!(writer.send_data(body(4), true).is_err());
+    writer.send_data(body(2), false).unwrap();
+    assert!(writer.send_data(body(0), true).is_err(), "one octet is missing");
+    writer.send_data(body(1), true).unwrap();
+    assert_eq!(collect(&cell).0.queued, 3);
+}
+
+#[test]
+fn order_of_a_message_is_kept() {
+    let hub = hub(0);
+    let (_cell, writer, _reader) = accepted(&hub);
+    let early = writer.send_data(body(1), false).unwrap_err();
+    assert_eq!(early.as_misuse(), Some(&Misuse::UnexpectedFrame));
+    writer.send_head(response(), false).unwrap();
+    let twice = writer.send_head(response(), false).unwrap_err();
+    assert_eq!(twice.as_misuse(), Some(&Misuse::HeadSentTwice));
+    writer.send_trailers(HeaderMap::new()).unwrap();
+    let late = writer.send_data(body(1), false).unwrap_err();
+    assert_eq!(late.as_misuse(), Some(&Misuse::InactiveStream));
+}
+
+#[test]
+fn streams_of_the_peer_are_held_until_the_last_handle_goes() {
+    let hub = hub(0);
+    let (cell, writer, reader) = accepted(&hub);
+    assert_eq!(hub.held(), 1);
+    cell.fail(cancelled());
+    drop(writer);
+    assert_eq!(hub.held(), 1);
+    drop(reader);
+    assert_eq!(hub.held(), 0);
+}
+
+#[test]
+fn release_of_more_than_was_taken_is_refused() {
+    let hub = hub(0);
+    let (cell, _writer, reader) = accepted(&hub);
+    assert_eq!(cell.deliver_data(body(5), false), Delivery::Kept);
+    assert!(reader.release(1).is_err(), "not read yet");
+    assert!(poll_once(|cx| reader.poll_data(cx)).is_ready());
+    reader.release(5).unwrap();
+    assert!(reader.release(1).is_err());
+}
+
+#[test]
+fn request_reset_before_it_opens_is_told_to_whoever_adopts_it() {
+    let hub = hub(0);
+    let (writer, reader) = hub.open_request(request(), false).unwrap();
+    writer.send_reset(Reason::CANCEL);
+    let mut births = std::collections::VecDeque::new();
+    hub.take_births(&mut births);
+    births[0].port.adopt(super::KEY);
+    assert_eq!(collect(&births[0].port).0.reset, Some(Reason::CANCEL));
+    drop((writer, reader));
+}
