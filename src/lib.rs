@@ -13,6 +13,6 @@ pub mod client;
 pub mod ext;
 pub mod server;
 
-pub use crate::error::Error;
+pub use crate::error::{Error, MessageRule, Misuse, Scope, Violation};
 pub use crate::frame::Reason;
 pub use crate::share::*;

@@ -10,10 +10,18 @@ use crate::hpack::DecodeError;
 impl From<Malformed> for Violation {
     fn from(fault: Malformed) -> Violation {
         match fault {
-            Malformed::TooLong { kind, stream_id, .. } => too_long(kind, stream_id),
+            Malformed::TooLong {
+                kind, stream_id, ..
+            } => too_long(kind, stream_id),
             Malformed::TooShort { .. } => Violation::FrameTooShort,
-            Malformed::WrongLength { kind: Kind::PRIORITY, .. } => Violation::PriorityLength,
-            Malformed::WrongLength { kind: Kind::SETTINGS, .. } => Violation::SettingsLength,
+            Malformed::WrongLength {
+                kind: Kind::PRIORITY,
+                ..
+            } => Violation::PriorityLength,
+            Malformed::WrongLength {
+                kind: Kind::SETTINGS,
+                ..
+            } => Violation::SettingsLength,
             Malformed::WrongLength { .. } => Violation::FrameLength,
             Malformed::ConnectionStream { .. } => Violation::FrameOnConnection,
             Malformed::NotConnectionStream { .. } => Violation::FrameOnStream,
@@ -36,7 +44,10 @@ impl From<Malformed> for Violation {
 
 //= RFC 9113 §4.2 a wrong size is a connection error where the frame could change the connection
 fn too_long(kind: Kind, stream_id: StreamId) -> Violation {
-    let carries_block = matches!(kind, Kind::HEADERS | Kind::PUSH_PROMISE | Kind::CONTINUATION);
+    let carries_block = matches!(
+        kind,
+        Kind::HEADERS | Kind::PUSH_PROMISE | Kind::CONTINUATION
+    );
     match carries_block || kind == Kind::SETTINGS || stream_id.is_connection() {
         true => Violation::FrameTooLong,
         false => Violation::StreamFrameTooLong,

@@ -80,7 +80,9 @@ impl Misuse {
                 "SETTINGS are on their way: wait until the peer has acknowledged them"
             }
             Misuse::PeerDisabledServerPush => "the peer has disabled push: answer requests only",
-            Misuse::PushParent => "a push must belong to a request that is not yet answered in full",
+            Misuse::PushParent => {
+                "a push must belong to a request that is not yet answered in full"
+            }
             Misuse::InvalidInformationalStatusCode => {
                 "an informational response must be 1xx: use send_response for others"
             }

@@ -196,7 +196,10 @@ impl Clone for Error {
             Kind::Misuse(misuse) => Kind::Misuse(*misuse),
             Kind::Io(error) => Kind::Io(copy_of(error)),
         };
-        Error { kind, unprocessed: self.unprocessed }
+        Error {
+            kind,
+            unprocessed: self.unprocessed,
+        }
     }
 }
 
@@ -222,10 +225,19 @@ impl fmt::Display for Error {
                 }
             }
             Kind::Violation(id, violation) if id.is_connection() => {
-                write!(f, "the peer broke a rule of the connection: {violation}: {}", violation.reason())
+                write!(
+                    f,
+                    "the peer broke a rule of the connection: {violation}: {}",
+                    violation.reason()
+                )
             }
             Kind::Violation(id, violation) => {
-                write!(f, "the peer broke a rule of stream {}: {violation}: {}", id.as_u32(), violation.reason())
+                write!(
+                    f,
+                    "the peer broke a rule of stream {}: {violation}: {}",
+                    id.as_u32(),
+                    violation.reason()
+                )
             }
             Kind::Reason(reason) => write!(f, "protocol error: {reason}"),
             Kind::Misuse(misuse) => write!(f, "user error: {misuse}"),
@@ -237,15 +249,23 @@ impl fmt::Display for Error {
 impl fmt::Debug for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.kind {
-            Kind::Reset(id, reason, by) => {
-                f.debug_tuple("Reset").field(id).field(reason).field(by).finish()
-            }
-            Kind::GoAway(debug, reason, by) => {
-                f.debug_tuple("GoAway").field(debug).field(reason).field(by).finish()
-            }
-            Kind::Violation(id, violation) => {
-                f.debug_tuple("Violation").field(id).field(violation).finish()
-            }
+            Kind::Reset(id, reason, by) => f
+                .debug_tuple("Reset")
+                .field(id)
+                .field(reason)
+                .field(by)
+                .finish(),
+            Kind::GoAway(debug, reason, by) => f
+                .debug_tuple("GoAway")
+                .field(debug)
+                .field(reason)
+                .field(by)
+                .finish(),
+            Kind::Violation(id, violation) => f
+                .debug_tuple("Violation")
+                .field(id)
+                .field(violation)
+                .finish(),
             Kind::Reason(reason) => f.debug_tuple("Reason").field(reason).finish(),
             Kind::Misuse(misuse) => f.debug_tuple("Misuse").field(misuse).finish(),
             Kind::Io(error) => f.debug_tuple("Io").field(error).finish(),
@@ -267,7 +287,10 @@ impl Initiator {
 
 impl From<Kind> for Error {
     fn from(kind: Kind) -> Error {
-        Error { kind, unprocessed: false }
+        Error {
+            kind,
+            unprocessed: false,
+        }
     }
 }
 

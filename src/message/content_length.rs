@@ -24,7 +24,9 @@ impl ContentLength {
     /// What the head of a message announces.
     pub(crate) fn new(headers: &HeaderMap) -> Result<ContentLength, MessageRule> {
         let mut values = headers.get_all(CONTENT_LENGTH).iter();
-        let Some(first) = values.next() else { return Ok(ContentLength::Unknown) };
+        let Some(first) = values.next() else {
+            return Ok(ContentLength::Unknown);
+        };
         //= RFC 9110 §8.6 several lengths, lists of them and signs are not one number
         let length = parse(first.as_bytes()).ok_or(MessageRule::ContentLengthValue)?;
         match values.next() {

@@ -1,0 +1,78 @@
+//! The fields of one block, as they come out of the decoder.
+//!
+//! Owns: what has come so far, and the first rule that was broken. Does not know: limits (the
+//! decoder keeps them), which kind of message the block will be. A fault does not stop the
+//! decoding, or the two ends would no longer agree about the table: it is answered at the end.
+
+use http::header::COOKIE;
+use http::{HeaderMap, HeaderValue};
+
+use super::field::{self, Cookies};
+use super::pseudo::PseudoFields;
+use crate::error::MessageRule;
+use crate::hpack::{Field, Name, Value};
+
+/// Collects the fields of a message.
+#[derive(Debug, Default)]
+pub(crate) struct FieldList {
+    pseudo: PseudoFields,
+    fields: HeaderMap,
+    cookies: Cookies,
+    /// A regular field came: no pseudo-header field may follow.
+    regular: bool,
+    fault: Option<MessageRule>,
+}
+
+impl FieldList {
+    pub(crate) fn new() -> FieldList {
+        FieldList::default()
+    }
+
+    /// The next field of the block. After a fault nothing is kept.
+    pub(crate) fn push(&mut self, field: Field) {
+        if self.fault.is_none() {
+            self.fault = self.take(field).err();
+        }
+    }
+
+    /// The parts, if all of them were lawful by themselves.
+    pub(super) fn finish(mut self) -> Result<(PseudoFields, HeaderMap), MessageRule> {
+        if let Some(rule) = self.fault {
+            return Err(rule);
+        }
+        self.cookies.finish(&mut self.fields)?;
+        Ok((self.pseudo, self.fields))
+    }
+
+    fn take(&mut self, field: Field) -> Result<(), MessageRule> {
+        match field.name {
+            Name::Pseudo(_) | Name::UnknownPseudo(_) if self.regular => {
+                //= RFC 9113 §8.3 pseudo-header fields come before all others
+                Err(MessageRule::PseudoAfterRegular)
+            }
+            //= RFC 9113 §8.3 only those that are defined
+            Name::UnknownPseudo(_) => Err(MessageRule::PseudoUnknown),
+            Name::Pseudo(name) => self.pseudo.put(name, valid(field.value)?),
+            //= RFC 9113 §8.2.1 names are tokens without upper case
+            Name::Malformed(_) => Err(MessageRule::FieldName),
+            Name::Regular(name) => {
+                self.regular = true;
+                let value = valid(field.value)?;
+                if name == COOKIE {
+                    field::check(&name, &value)?;
+                    self.cookies.push(value);
+                    return Ok(());
+                }
+                field::insert(&mut self.fields, name, value)
+            }
+        }
+    }
+}
+
+//= RFC 9113 §8.2.1 values have no NUL, CR, LF, and no blank at either end
+fn valid(value: Value) -> Result<HeaderValue, MessageRule> {
+    match value {
+        Value::Valid(value) => Ok(value),
+        Value::Malformed(_) => Err(MessageRule::FieldValue),
+    }
+}

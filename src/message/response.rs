@@ -1,0 +1,92 @@
+//! Responses and trailers, both ways (RFC 9113 §8.1, 8.3.2).
+//!
+//! Owns: what a response needs, which of them are informational, what trailers may not have. Does
+//! not know: streams, or which request is answered.
+
+use bytes::BytesMut;
+use http::response::Parts;
+use http::{HeaderMap, Response, Version};
+
+use super::content_length::ContentLength;
+use super::list::FieldList;
+use super::{Head, field, pseudo};
+use crate::error::{MessageRule, Misuse, Violation};
+use crate::hpack::{Encoder, Pseudo};
+
+impl FieldList {
+    /// A response that a server sent: the final one or an informational one.
+    pub(crate) fn into_response(self) -> Result<Head, Violation> {
+        let (pseudo, fields) = self.finish()?;
+        //= RFC 9113 §8.3 pseudo-header fields of requests are not for responses
+        if pseudo.has_request() {
+            return Err(MessageRule::PseudoDirection.into());
+        }
+        //= RFC 9113 §8.3.2 a response has a :status, informational ones too
+        let status = pseudo::status(pseudo.status.as_ref().ok_or(MessageRule::StatusMissing)?)?;
+        ContentLength::new(&fields)?;
+        let (mut parts, ()) = Response::new(()).into_parts();
+        parts.status = status;
+        parts.version = Version::HTTP_2;
+        parts.headers = fields;
+        Ok(match status.is_informational() {
+            true => Head::Informational(Box::new(parts)),
+            false => Head::Response(Box::new(parts)),
+        })
+    }
+
+    /// The fields after the content.
+    pub(crate) fn into_trailers(self) -> Result<HeaderMap, Violation> {
+        let (pseudo, fields) = self.finish()?;
+        //= RFC 9113 §8.1 trailers have no pseudo-header fields
+        match pseudo.has_request() || pseudo.status.is_some() {
+            true => Err(MessageRule::PseudoInTrailers.into()),
+            false => Ok(fields),
+        }
+    }
+}
+
+/// A final response that is about to be sent.
+pub(crate) fn check_response(response: &Parts) -> Result<(), Misuse> {
+    pseudo::check_status(response.status)?;
+    if response.status.is_informational() {
+        return Err(Misuse::InformationalAsResponse);
+    }
+    Ok(check_fields(&response.headers)?)
+}
+
+/// A 1xx that is about to be sent.
+pub(crate) fn check_informational(response: &Parts) -> Result<(), Misuse> {
+    if !response.status.is_informational() {
+        return Err(Misuse::InvalidInformationalStatusCode);
+    }
+    pseudo::check_status(response.status)?;
+    Ok(check_fields(&response.headers)?)
+}
+
+/// Trailers that are about to be sent.
+pub(crate) fn check_trailers(trailers: &HeaderMap) -> Result<(), Misuse> {
+    Ok(field::check_all(trailers)?)
+}
+
+/// Appends the header block of a response that was checked.
+pub(crate) fn encode_response(response: &Parts, encoder: &mut Encoder, out: &mut BytesMut) {
+    encoder.begin(out);
+    encoder.pseudo(Pseudo::Status, response.status.as_str().as_bytes(), out);
+    for (name, value) in &response.headers {
+        encoder.field(name, value, out);
+    }
+}
+
+/// Appends the header block of trailers that were checked.
+pub(crate) fn encode_trailers(trailers: &HeaderMap, encoder: &mut Encoder, out: &mut BytesMut) {
+    encoder.begin(out);
+    for (name, value) in trailers {
+        encoder.field(name, value, out);
+    }
+}
+
+fn check_fields(fields: &HeaderMap) -> Result<(), MessageRule> {
+    field::check_all(fields)?;
+    ContentLength::new(fields)?;
+    Ok(())
+}
