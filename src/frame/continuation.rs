@@ -68,3 +68,30 @@ fn encode(stream_id: StreamId, fragment: &[u8], end_headers: bool, out: &mut Byt
     .encode(out);
     out.put_slice(fragment);
 }
+
+#[cfg(test)]
+mod tests {
+    use bytes::Bytes;
+
+    use super::{Continuation, split};
+    use crate::frame::tests::assert_layout;
+    use crate::frame::{Frame, Kind, StreamId};
+
+    #[test]
+    fn layout() {
+        for (flags, end_headers) in [(0, false), (4, true)] {
+            let (stream_id, fragment) = (StreamId::new(1), Bytes::from_static(b"abc"));
+            let frame = Frame::Continuation(Continuation {
+                stream_id,
+                fragment,
+                end_headers,
+            });
+            assert_layout(&frame, Kind::CONTINUATION, flags, 1, b"abc");
+        }
+    }
+
+    #[test]
+    fn room_of_nothing_still_makes_progress() {
+        assert_eq!(split(b"ab", 0), (&b"a"[..], &b"b"[..]));
+    }
+}

@@ -77,3 +77,44 @@ pub(crate) fn encode_data_head(
     }
     .encode(out);
 }
+
+#[cfg(test)]
+mod tests {
+    use bytes::{Bytes, BytesMut};
+
+    use super::{Data, encode_data_head};
+    use crate::frame::tests::{assert_layout, encoded};
+    use crate::frame::{Frame, Kind, StreamId};
+
+    fn data(octets: &'static [u8], end_stream: bool, flow_len: u32) -> Frame {
+        let data = Bytes::from_static(octets);
+        Frame::Data(Data {
+            stream_id: StreamId::new(1),
+            data,
+            end_stream,
+            flow_len,
+        })
+    }
+
+    #[test]
+    fn layout() {
+        assert_layout(&data(b"abc", false, 3), Kind::DATA, 0, 1, b"abc");
+        assert_layout(&data(b"", true, 0), Kind::DATA, 1, 1, b"");
+    }
+
+    //= test RFC 9113 §6.1 padding counts for flow control, and is sent as zeros
+    #[test]
+    fn padding_counts_and_is_zero() {
+        assert_layout(&data(b"abc", true, 6), Kind::DATA, 0x9, 1, b"\x02abc\0\0");
+        assert_layout(&data(b"abc", false, 4), Kind::DATA, 0x8, 1, b"\0abc");
+        assert_eq!(encoded(&data(b"", false, 256)).len(), 9 + 256);
+    }
+
+    #[test]
+    fn head_alone_announces_what_follows() {
+        let mut out = BytesMut::new();
+        encode_data_head(StreamId::new(1), 3, true, &mut out);
+        out.extend_from_slice(b"abc");
+        assert_eq!(out.to_vec(), encoded(&data(b"abc", true, 3)));
+    }
+}

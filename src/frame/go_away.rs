@@ -58,3 +58,55 @@ impl GoAway {
         out.put_slice(&self.debug_data[..debug]);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use bytes::Bytes;
+
+    use super::GoAway;
+    use crate::frame::tests::{assert_layout, decoded, encoded};
+    use crate::frame::{DEFAULT_MAX_FRAME_SIZE, Frame, Kind, Malformed, Reason, StreamId};
+
+    fn go_away(code: u32, debug_data: Bytes) -> Frame {
+        let (last_stream_id, reason) = (StreamId::new(5), Reason::from(code));
+        Frame::GoAway(GoAway {
+            last_stream_id,
+            reason,
+            debug_data,
+        })
+    }
+
+    #[test]
+    fn layout() {
+        let frame = go_away(1, Bytes::from_static(b"why"));
+        assert_layout(&frame, Kind::GOAWAY, 0, 0, b"\0\0\0\x05\0\0\0\x01why");
+    }
+
+    //= test RFC 9113 §6.8 the reserved bit is ignored, unknown codes are accepted
+    #[test]
+    fn reserved_bit_is_ignored_and_any_code_accepted() {
+        let found = decoded(Kind::GOAWAY, 0, 0, [0x80, 0, 0, 5, 0, 0, 1, 0]);
+        assert_eq!(found, Ok(go_away(256, Bytes::new())));
+    }
+
+    //= test RFC 9113 §4.2 too short is FRAME_SIZE_ERROR
+    #[test]
+    fn too_short_is_refused() {
+        let (kind, stream_id) = (Kind::GOAWAY, StreamId::CONNECTION);
+        for length in 0..8 {
+            let fault = Malformed::TooShort {
+                kind,
+                stream_id,
+                length,
+            };
+            assert_eq!(decoded(kind, 0, 0, vec![0; length]), Err(fault));
+        }
+    }
+
+    //= test RFC 9113 §4.2 never longer than every peer accepts
+    #[test]
+    fn long_debug_data_is_cut_off() {
+        let frame = go_away(1, Bytes::from(vec![b'x'; DEFAULT_MAX_FRAME_SIZE]));
+        assert_eq!(encoded(&frame).len(), 9 + DEFAULT_MAX_FRAME_SIZE);
+    }
+}

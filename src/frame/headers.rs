@@ -92,3 +92,89 @@ pub(crate) fn encode_headers(
     out.put_slice(first);
     continuation::encode_rest(stream_id, rest, max_frame_size, out);
 }
+
+#[cfg(test)]
+mod tests {
+    use bytes::{Bytes, BytesMut};
+
+    use super::{Headers, encode_headers};
+    use crate::frame::tests::{assert_layout, decoded, octets};
+    use crate::frame::{Frame, Kind, StreamDependency, StreamId};
+
+    fn headers(fragment: &'static [u8], flags: u8) -> Headers {
+        Headers {
+            stream_id: StreamId::new(1),
+            fragment: Bytes::from_static(fragment),
+            end_headers: flags & 0x4 != 0,
+            end_stream: flags & 0x1 != 0,
+            priority: None,
+        }
+    }
+
+    #[test]
+    fn layout() {
+        for flags in [0, 1, 4, 5] {
+            assert_layout(
+                &Frame::Headers(headers(b"ab", flags)),
+                Kind::HEADERS,
+                flags,
+                1,
+                b"ab",
+            );
+        }
+        let stream_id = StreamId::new(3);
+        let priority = Some(StreamDependency {
+            stream_id,
+            weight: 255,
+            exclusive: true,
+        });
+        let frame = Frame::Headers(Headers {
+            priority,
+            ..headers(b"ab", 5)
+        });
+        assert_layout(&frame, Kind::HEADERS, 0x25, 1, b"\x80\0\0\x03\xffab");
+    }
+
+    #[test]
+    fn padding_and_priority_come_off() {
+        let Ok(Frame::Headers(found)) =
+            decoded(Kind::HEADERS, 0x2c, 1, b"\x02\0\0\0\x03\x10ab\0\0")
+        else {
+            panic!("well formed")
+        };
+        assert_eq!(&found.fragment[..], b"ab");
+        let stream_id = StreamId::new(3);
+        let priority = StreamDependency {
+            stream_id,
+            weight: 16,
+            exclusive: false,
+        };
+        assert_eq!(found.priority, Some(priority));
+    }
+
+    fn split(block: &[u8], end_stream: bool, max_frame_size: usize) -> Vec<u8> {
+        let mut out = BytesMut::new();
+        encode_headers(
+            StreamId::new(1),
+            block,
+            end_stream,
+            max_frame_size,
+            &mut out,
+        );
+        out.to_vec()
+    }
+
+    //= test RFC 9113 §4.2 never longer than the peer allows
+    //= test RFC 9113 §6.2 END_STREAM on the first, END_HEADERS on the last
+    #[test]
+    fn long_block_is_continued() {
+        assert_eq!(split(b"", true, 3), octets(Kind::HEADERS, 5, 1, b""));
+        assert_eq!(split(b"abc", false, 3), octets(Kind::HEADERS, 4, 1, b"abc"));
+        let three = [
+            octets(Kind::HEADERS, 1, 1, b"abc"),
+            octets(Kind::CONTINUATION, 0, 1, b"def"),
+            octets(Kind::CONTINUATION, 4, 1, b"g"),
+        ];
+        assert_eq!(split(b"abcdefg", true, 3), three.concat());
+    }
+}

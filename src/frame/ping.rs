@@ -43,3 +43,35 @@ impl Ping {
         out.put_slice(&self.payload);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::Ping;
+    use crate::frame::tests::{assert_layout, decoded};
+    use crate::frame::{Frame, Kind, Malformed, StreamId};
+
+    #[test]
+    fn layout() {
+        for (flags, ack) in [(0, false), (1, true)] {
+            let frame = Frame::Ping(Ping {
+                ack,
+                payload: *b"8 octets",
+            });
+            assert_layout(&frame, Kind::PING, flags, 0, b"8 octets");
+        }
+    }
+
+    //= test RFC 9113 §6.7 a length other than 8 is FRAME_SIZE_ERROR
+    #[test]
+    fn wrong_length_is_refused() {
+        let (kind, stream_id) = (Kind::PING, StreamId::CONNECTION);
+        for length in (0..20).filter(|&length| length != 8) {
+            let fault = Malformed::WrongLength {
+                kind,
+                stream_id,
+                length,
+            };
+            assert_eq!(decoded(kind, 0, 0, vec![0; length]), Err(fault));
+        }
+    }
+}

@@ -117,3 +117,87 @@ impl PriorityUpdate {
         out.put_slice(&self.value);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use bytes::Bytes;
+
+    use super::{Priority, PriorityUpdate, StreamDependency};
+    use crate::frame::tests::{assert_layout, decoded};
+    use crate::frame::{Frame, Kind, Malformed, StreamId};
+
+    #[test]
+    fn layout() {
+        for (exclusive, octet) in [(true, 0x80), (false, 0)] {
+            let stream_id = StreamId::new(3);
+            let dependency = StreamDependency {
+                stream_id,
+                weight: 15,
+                exclusive,
+            };
+            let frame = Frame::Priority(Priority {
+                stream_id: StreamId::new(5),
+                dependency,
+            });
+            assert_layout(&frame, Kind::PRIORITY, 0, 5, &[octet, 0, 0, 3, 15]);
+        }
+    }
+
+    //= test RFC 9113 §6.3 a length other than 5 is an error of the stream it names
+    #[test]
+    fn priority_of_a_wrong_length_names_its_stream() {
+        let (kind, stream_id) = (Kind::PRIORITY, StreamId::new(5));
+        for length in (0..20).filter(|&length| length != 5) {
+            let fault = Malformed::WrongLength {
+                kind,
+                stream_id,
+                length,
+            };
+            assert_eq!(decoded(kind, 0, 5, vec![0; length]), Err(fault));
+        }
+    }
+
+    #[test]
+    fn layout_of_the_update() {
+        for value in ["u=7, i", ""] {
+            let (prioritized_id, value) = (StreamId::new(3), Bytes::from_static(value.as_bytes()));
+            let payload = [&[0, 0, 0, 3], &value[..]].concat();
+            let frame = Frame::PriorityUpdate(PriorityUpdate {
+                prioritized_id,
+                value,
+            });
+            assert_layout(&frame, Kind::PRIORITY_UPDATE, 0, 0, &payload);
+        }
+    }
+
+    #[test]
+    fn reserved_bit_of_the_update_is_ignored() {
+        let (prioritized_id, value) = (StreamId::new(3), Bytes::new());
+        let update = Frame::PriorityUpdate(PriorityUpdate {
+            prioritized_id,
+            value,
+        });
+        assert_eq!(
+            decoded(Kind::PRIORITY_UPDATE, 0, 0, [0x80, 0, 0, 3]),
+            Ok(update)
+        );
+    }
+
+    //= test RFC 9218 §7.1 shorter than 4 octets, or for stream 0
+    #[test]
+    fn update_that_names_no_stream_is_refused() {
+        let (kind, stream_id) = (Kind::PRIORITY_UPDATE, StreamId::CONNECTION);
+        for length in 0..4 {
+            let fault = Malformed::TooShort {
+                kind,
+                stream_id,
+                length,
+            };
+            assert_eq!(decoded(kind, 0, 0, vec![0; length]), Err(fault));
+        }
+        assert_eq!(
+            decoded(kind, 0, 0, [0; 4]),
+            Err(Malformed::PrioritizedConnection)
+        );
+    }
+}

@@ -89,3 +89,66 @@ fn encode(
     out.put_u32(promised_id.as_u32());
     out.put_slice(fragment);
 }
+
+#[cfg(test)]
+mod tests {
+    use bytes::{Bytes, BytesMut};
+
+    use super::{PushPromise, encode_push_promise};
+    use crate::frame::tests::{assert_layout, decoded, octets};
+    use crate::frame::{Frame, Kind, Malformed, StreamId};
+
+    fn promise(end_headers: bool) -> PushPromise {
+        PushPromise {
+            stream_id: StreamId::new(1),
+            promised_id: StreamId::new(2),
+            fragment: Bytes::from_static(b"ab"),
+            end_headers,
+        }
+    }
+
+    #[test]
+    fn layout() {
+        for (flags, end) in [(0, false), (4, true)] {
+            let frame = Frame::PushPromise(promise(end));
+            assert_layout(&frame, Kind::PUSH_PROMISE, flags, 1, b"\0\0\0\x02ab");
+        }
+    }
+
+    #[test]
+    fn padding_and_reserved_bit_come_off() {
+        let found = decoded(Kind::PUSH_PROMISE, 0xc, 1, b"\x01\x80\0\0\x02ab\0");
+        assert_eq!(found, Ok(Frame::PushPromise(promise(true))));
+    }
+
+    //= test RFC 9113 §5.1.1 stream 0 cannot be promised
+    #[test]
+    fn promise_of_stream_0_is_refused() {
+        let fault = Malformed::PromisedConnection {
+            stream_id: StreamId::new(1),
+        };
+        assert_eq!(
+            decoded(Kind::PUSH_PROMISE, 4, 1, b"\x80\0\0\0ab"),
+            Err(fault)
+        );
+    }
+
+    //= test RFC 9113 §4.2 never longer than the peer allows, the promised id included
+    #[test]
+    fn long_promise_is_continued() {
+        let mut out = BytesMut::new();
+        encode_push_promise(
+            StreamId::new(1),
+            StreamId::new(2),
+            b"abcdefghi",
+            6,
+            &mut out,
+        );
+        let two = [
+            octets(Kind::PUSH_PROMISE, 0, 1, b"\0\0\0\x02ab"),
+            octets(Kind::CONTINUATION, 0, 1, b"cdefgh"),
+            octets(Kind::CONTINUATION, 4, 1, b"i"),
+        ];
+        assert_eq!(out.to_vec(), two.concat());
+    }
+}

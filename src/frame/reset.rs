@@ -41,3 +41,34 @@ impl Reset {
         out.put_u32(self.reason.into());
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::Reset;
+    use crate::frame::tests::{assert_layout, decoded};
+    use crate::frame::{Frame, Kind, Malformed, Reason, StreamId};
+
+    //= test RFC 9113 §6.4 unknown codes are accepted
+    #[test]
+    fn layout() {
+        for (code, octets) in [(8, [0, 0, 0, 8]), (0xfeed_0001, [0xfe, 0xed, 0, 1])] {
+            let (stream_id, reason) = (StreamId::new(3), Reason::from(code));
+            let frame = Frame::Reset(Reset { stream_id, reason });
+            assert_layout(&frame, Kind::RST_STREAM, 0, 3, &octets);
+        }
+    }
+
+    //= test RFC 9113 §6.4 a length other than 4 is FRAME_SIZE_ERROR
+    #[test]
+    fn wrong_length_is_refused() {
+        let (kind, stream_id) = (Kind::RST_STREAM, StreamId::new(3));
+        for length in (0..20).filter(|&length| length != 4) {
+            let fault = Malformed::WrongLength {
+                kind,
+                stream_id,
+                length,
+            };
+            assert_eq!(decoded(kind, 0, 3, vec![0; length]), Err(fault));
+        }
+    }
+}

@@ -182,3 +182,129 @@ fn frame_size(value: u32) -> Result<u32, Malformed> {
         .then_some(value)
         .ok_or(Malformed::MaxFrameSize { value })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{Setting, Settings};
+    use crate::frame::tests::{assert_layout, decoded};
+    use crate::frame::{Frame, Kind, Malformed, StreamId};
+
+    /// Decodes one entry.
+    fn one(identifier: u16, value: u32) -> Result<Setting, Malformed> {
+        let payload = [&identifier.to_be_bytes()[..], &value.to_be_bytes()].concat();
+        match decoded(Kind::SETTINGS, 0, 0, payload)? {
+            Frame::Settings(settings) => Ok(settings.entries().next().expect("one entry")),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn layout() {
+        let frame = Frame::Settings(Settings::new([Setting::MaxFrameSize(0x0001_0203)]));
+        assert_layout(&frame, Kind::SETTINGS, 0, 0, &[0, 5, 0, 1, 2, 3]);
+        assert_layout(
+            &Frame::Settings(Settings::new([])),
+            Kind::SETTINGS,
+            0,
+            0,
+            &[],
+        );
+        assert_layout(&Frame::Settings(Settings::ack()), Kind::SETTINGS, 1, 0, &[]);
+    }
+
+    #[test]
+    fn every_identifier_has_its_setting() {
+        assert_eq!(one(1, 0), Ok(Setting::HeaderTableSize(0)));
+        assert_eq!(one(1, u32::MAX), Ok(Setting::HeaderTableSize(u32::MAX)));
+        assert_eq!(one(2, 0), Ok(Setting::EnablePush(false)));
+        assert_eq!(one(2, 1), Ok(Setting::EnablePush(true)));
+        assert_eq!(one(3, 0), Ok(Setting::MaxConcurrentStreams(0)));
+        assert_eq!(one(4, 0), Ok(Setting::InitialWindowSize(0)));
+        assert_eq!(one(6, 9), Ok(Setting::MaxHeaderListSize(9)));
+        assert_eq!(one(8, 1), Ok(Setting::EnableConnectProtocol(true)));
+        assert_eq!(one(9, 1), Ok(Setting::NoRfc7540Priorities(true)));
+    }
+
+    //= test RFC 9113 §6.5.2 ENABLE_PUSH is 0 or 1
+    //= test RFC 8441 §3 ENABLE_CONNECT_PROTOCOL is 0 or 1
+    //= test RFC 9218 §2.1 NO_RFC7540_PRIORITIES is 0 or 1
+    #[test]
+    fn switches_are_0_or_1() {
+        for value in [2, 256, u32::MAX] {
+            assert_eq!(one(2, value), Err(Malformed::EnablePush { value }));
+            assert_eq!(
+                one(8, value),
+                Err(Malformed::EnableConnectProtocol { value })
+            );
+            assert_eq!(one(9, value), Err(Malformed::NoRfc7540Priorities { value }));
+        }
+    }
+
+    //= test RFC 9113 §6.5.2 INITIAL_WINDOW_SIZE is at most 2^31-1
+    #[test]
+    fn initial_window_size_is_bounded() {
+        assert_eq!(
+            one(4, 0x7fff_ffff),
+            Ok(Setting::InitialWindowSize(0x7fff_ffff))
+        );
+        for value in [0x8000_0000, u32::MAX] {
+            assert_eq!(one(4, value), Err(Malformed::InitialWindowSize { value }));
+        }
+    }
+
+    //= test RFC 9113 §6.5.2 MAX_FRAME_SIZE is 2^14 to 2^24-1
+    #[test]
+    fn max_frame_size_is_bounded() {
+        for value in [0x4000, 0x00ff_ffff] {
+            assert_eq!(one(5, value), Ok(Setting::MaxFrameSize(value)));
+        }
+        for value in [0, 1, 0x3fff, 0x0100_0000, u32::MAX] {
+            assert_eq!(one(5, value), Err(Malformed::MaxFrameSize { value }));
+        }
+    }
+
+    //= test RFC 9113 §6.5.2 unknown settings are ignored
+    #[test]
+    fn unknown_identifiers_are_kept_apart() {
+        for identifier in [0, 7, 10, 0x0a0a, u16::MAX] {
+            assert_eq!(one(identifier, 5), Ok(Setting::Unknown(identifier, 5)));
+        }
+    }
+
+    //= test RFC 9113 §6.5.3 in the order in which they apply, repetitions included
+    #[test]
+    fn order_and_repetitions_are_kept() {
+        let entries = [1, 0, 4096].map(Setting::HeaderTableSize);
+        let frame = Frame::Settings(Settings::new(entries));
+        assert_layout(
+            &frame,
+            Kind::SETTINGS,
+            0,
+            0,
+            &[0, 1, 0, 0, 0, 1, 0, 1, 0, 0, 0, 0, 0, 1, 0, 0, 0x10, 0],
+        );
+    }
+
+    //= test RFC 9113 §6.5 a length that is no multiple of 6 is FRAME_SIZE_ERROR
+    #[test]
+    fn wrong_length_is_refused() {
+        let (kind, stream_id) = (Kind::SETTINGS, StreamId::CONNECTION);
+        for length in (0..40).filter(|length| length % 6 != 0) {
+            let fault = Malformed::WrongLength {
+                kind,
+                stream_id,
+                length,
+            };
+            assert_eq!(decoded(kind, 0, 0, vec![0; length]), Err(fault));
+        }
+    }
+
+    //= test RFC 9113 §6.5 an acknowledgement with a payload is FRAME_SIZE_ERROR
+    #[test]
+    fn acknowledgement_with_a_payload_is_refused() {
+        for length in [1, 5, 6, 12] {
+            let fault = Malformed::SettingsAckPayload { length };
+            assert_eq!(decoded(Kind::SETTINGS, 1, 0, vec![0; length]), Err(fault));
+        }
+    }
+}
