@@ -25,6 +25,10 @@ pub(crate) trait Ports {
     fn held(&self) -> usize;
     /// The peer's SETTINGS_INITIAL_WINDOW_SIZE as it is now: the base of every send window.
     fn set_initial_window(&self, size: u32);
+    /// Send room that may be granted to producers who wait for it.
+    fn free_room(&self) -> usize;
+    /// Nobody waits for send room any more: producers may take it directly again.
+    fn room_resumed(&self);
 }
 
 /// The far side of one stream: its handles. Cheap to clone; every clone is the same stream.
@@ -49,7 +53,7 @@ pub(crate) trait Port: Clone {
     fn deliver_promise(&self, request: Box<http::request::Parts>, promised: Self);
     /// Both halves are over because of `error`. What was delivered before stays readable, then
     /// the error (except that a complete message stays complete). Answers the receive credit, in
-    /// bytes, that the reader had not yet returned: the caller returns it to the connection window
+    /// bytes, that was delivered and not collected: the caller returns it to the connection window
     /// now, and later releases count for nothing.
     fn fail(&self, error: Error) -> usize;
     /// The stream's slot goes away after a normal end: releases from here on go to the

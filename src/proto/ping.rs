@@ -1,0 +1,92 @@
+//! PING: the application's, the one that ends a shutdown, and the answers.
+//!
+//! Owns: which of our pings wait for an answer. Does not know: who asked, what a pong leads to.
+//! Keeps: one ping of each kind at a time, so a peer cannot make us remember more.
+
+use crate::frame::Ping;
+
+/// What marks the ping between the two steps of a graceful shutdown.
+const SHUTDOWN: [u8; 8] = [0x0b, 0x7b, 0xa2, 0xf0, 0x8b, 0x9b, 0xfe, 0x54];
+
+/// Our pings.
+#[derive(Debug, Default)]
+pub(super) struct Pings {
+    user: Flight,
+    shutdown: Flight,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Flight {
+    #[default]
+    None,
+    Unsent([u8; 8]),
+    Sent([u8; 8]),
+}
+
+/// What an answer from the peer means.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Pong {
+    User,
+    Shutdown,
+    Unasked,
+}
+
+impl Pings {
+    /// The application pings. A second one replaces the first.
+    pub(super) fn ask(&mut self, payload: [u8; 8]) {
+        self.user = Flight::Unsent(payload);
+    }
+
+    pub(super) fn ask_for_shutdown(&mut self) {
+        self.shutdown = Flight::Unsent(SHUTDOWN);
+    }
+
+    /// The next ping to write.
+    pub(super) fn take_unsent(&mut self) -> Option<Ping> {
+        let payload = self.shutdown.send().or_else(|| self.user.send())?;
+        Some(Ping { ack: false, payload })
+    }
+
+    pub(super) fn has_unsent(&self) -> bool {
+        matches!(self.shutdown, Flight::Unsent(_)) || matches!(self.user, Flight::Unsent(_))
+    }
+
+    pub(super) fn answered(&mut self, payload: [u8; 8]) -> Pong {
+        if self.shutdown == Flight::Sent(payload) {
+            self.shutdown = Flight::None;
+            Pong::Shutdown
+        } else if self.user == Flight::Sent(payload) {
+            self.user = Flight::None;
+            Pong::User
+        } else {
+            Pong::Unasked
+        }
+    }
+}
+
+impl Flight {
+    fn send(&mut self) -> Option<[u8; 8]> {
+        let Flight::Unsent(payload) = *self else { return None };
+        *self = Flight::Sent(payload);
+        Some(payload)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_answer_is_told_by_its_payload() {
+        let mut pings = Pings::default();
+        pings.ask(*b"12345678");
+        pings.ask_for_shutdown();
+        assert_eq!(pings.answered(*b"12345678"), Pong::Unasked, "not sent yet");
+        assert_eq!(pings.take_unsent().unwrap().payload, SHUTDOWN);
+        assert_eq!(pings.take_unsent().unwrap().payload, *b"12345678");
+        assert!(pings.take_unsent().is_none());
+        assert_eq!(pings.answered(*b"12345678"), Pong::User);
+        assert_eq!(pings.answered(*b"12345678"), Pong::Unasked);
+        assert_eq!(pings.answered(SHUTDOWN), Pong::Shutdown);
+    }
+}

@@ -1,0 +1,503 @@
+//! What the peer sends, frame by frame; header blocks are put together here and read in `heads`.
+//!
+//! Owns: which frame is allowed when, and what a fault costs. Does not know: the layout of frames,
+//! what is in a message. Keeps I5 on the receiving side: every octet of DATA is counted once, and
+//! returned at once where nobody will read it. One look-up a frame.
+
+use std::time::Instant;
+
+use super::block::{Block, Purpose};
+use super::config::Role;
+use super::connection::{Connection, Event};
+use super::flow::DEFAULT_WINDOW;
+use super::ids::Gone;
+use super::ping::Pong;
+use super::port::{Delivery, Port, Ports};
+use super::send::Reply;
+use super::settings::{Change, Demand, Known};
+use super::state::{Event as Step, State};
+use super::stream::{Holder, Phase, Rank};
+use super::streams::Slot;
+use crate::error::{Error, Initiator, MessageRule, Scope, Violation};
+use crate::frame::{
+    Continuation, Data, Frame, Headers, Kind, Malformed, PriorityUpdate, PushPromise, Reason,
+    Reset, Setting, Settings, StreamId, WindowUpdate,
+};
+use crate::message::Priority;
+
+/// PRIORITY_UPDATEs that are kept for requests yet to come.
+const EARLY_PRIORITIES: usize = 16;
+
+/// A rule broken on a stream, or on the connection.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Fault {
+    pub(super) id: StreamId,
+    pub(super) violation: Violation,
+}
+
+impl From<Violation> for Fault {
+    fn from(violation: Violation) -> Fault {
+        Fault { id: StreamId::CONNECTION, violation }
+    }
+}
+
+/// A rule broken on this stream.
+pub(super) fn fault(id: StreamId, violation: impl Into<Violation>) -> Fault {
+    Fault { id, violation: violation.into() }
+}
+
+impl<R: Ports> Connection<R> {
+    /// Takes what the peer sent: a frame, or what was wrong with it. A fault is answered in the next
+    /// batch; after a fatal one nothing more is heard.
+    pub(crate) fn recv(&mut self, frame: Result<Frame, Malformed>, now: Instant) {
+        //= RFC 9113 §5.4.1 nothing is processed after a connection error
+        if !self.shutdown.is_listening() {
+            return;
+        }
+        self.note_time(now);
+        self.stats.frames_received += 1;
+        let outcome = match frame {
+            Ok(frame) => self.recv_frame(frame, now),
+            Err(malformed) => self.recv_malformed(malformed),
+        };
+        if let Err(fault) = outcome {
+            self.punish(fault, now);
+        }
+    }
+
+    fn recv_frame(&mut self, frame: Frame, now: Instant) -> Result<(), Fault> {
+        self.check_order(&frame)?;
+        match frame {
+            Frame::Data(frame) => self.recv_data(frame, now),
+            Frame::Headers(frame) => self.recv_headers(frame, now),
+            Frame::Continuation(frame) => self.recv_continuation(frame, now),
+            Frame::PushPromise(frame) => self.recv_push_promise(frame, now),
+            Frame::Reset(frame) => self.recv_reset(frame, now),
+            Frame::WindowUpdate(frame) => self.recv_window_update(frame, now),
+            Frame::Settings(frame) => self.recv_settings(frame, now),
+            Frame::Ping(frame) if frame.ack => self.recv_pong(frame.payload, now),
+            //= RFC 9113 §6.7 a PING is answered with the same payload
+            Frame::Ping(frame) => self.reply(Reply::Pong(frame.payload)),
+            Frame::GoAway(frame) => Ok(self.recv_go_away(frame)?),
+            Frame::PriorityUpdate(frame) => self.recv_priority_update(frame, now),
+            //= RFC 9113 §5.3.2 the old priority signals are ignored, in every state
+            //= RFC 9113 §5.5 frames of unknown types are ignored
+            Frame::Priority(_) | Frame::Unknown(_) => Ok(self.limits.unproductive(now)?),
+        }
+    }
+
+    /// SETTINGS come first, and nothing comes between the frames of a header block.
+    fn check_order(&self, frame: &Frame) -> Result<(), Violation> {
+        if self.settings.peer.is_known == Known::NotYet {
+            //= RFC 9113 §3.4 the first frame of either side is SETTINGS
+            let is_first = matches!(frame, Frame::Settings(settings) if !settings.is_ack());
+            return if is_first { Ok(()) } else { Err(Violation::FirstFrame) };
+        }
+        match (&self.block, frame) {
+            //= RFC 9113 §6.10 only CONTINUATION of the same stream may follow
+            (Some(block), Frame::Continuation(next)) if next.stream_id == block.id => Ok(()),
+            //= RFC 9113 §5.5 extension frames inside a header block are a connection error
+            (Some(_), _) => Err(Violation::BlockInterrupted),
+            //= RFC 9113 §6.10 CONTINUATION needs an open header block
+            (None, Frame::Continuation(_)) => Err(Violation::UnexpectedContinuation),
+            (None, _) => Ok(()),
+        }
+    }
+
+    fn recv_malformed(&mut self, malformed: Malformed) -> Result<(), Fault> {
+        if self.settings.peer.is_known == Known::NotYet {
+            //= RFC 9113 §3.4 an invalid preface is a connection error
+            let violation = Violation::from(malformed);
+            let is_first = matches!(violation.scope(), Scope::Connection);
+            return Err(if is_first { violation } else { Violation::FirstFrame }.into());
+        }
+        if self.block.is_some() {
+            return Err(Violation::BlockInterrupted.into());
+        }
+        let id = match malformed {
+            Malformed::TooLong { kind: Kind::DATA, stream_id, length, .. } => {
+                //= RFC 9113 §6.9.1 what is not accepted counts for the connection's window
+                self.count_unwanted(u32::try_from(length).unwrap_or(u32::MAX))?;
+                stream_id
+            }
+            Malformed::TooLong { stream_id, .. }
+            | Malformed::WrongLength { stream_id, .. }
+            | Malformed::ZeroIncrement { stream_id } => stream_id,
+            _ => StreamId::CONNECTION,
+        };
+        Err(fault(id, malformed))
+    }
+
+    // ---- streams -------------------------------------------------------------------------
+
+    fn recv_data(&mut self, frame: Data, now: Instant) -> Result<(), Fault> {
+        let (id, flow_len) = (frame.stream_id, frame.flow_len);
+        let Some(slot) = self.streams.find(id) else {
+            //= RFC 9113 §5.1 DATA of streams that are gone counts for the connection's window
+            self.count_unwanted(flow_len)?;
+            return self.recv_on_gone(id, now, Violation::HalfClosedStream);
+        };
+        //= RFC 9113 §6.9 the whole payload counts, padding included
+        if !self.recv_window.recv(flow_len) {
+            return Err(Violation::ConnectionWindowOverrun.into());
+        }
+        let returned = match self.data_for(slot, &frame, now) {
+            Ok(kept) => flow_len as usize - kept,
+            Err(refused) => {
+                self.recv_window.release(flow_len as usize);
+                return refused.map_or(Ok(()), Err);
+            }
+        };
+        if let Some(stream) = self.streams.at_mut(slot) {
+            stream.recv.release(returned);
+        }
+        self.return_credit(returned);
+        self.settle(slot);
+        Ok(())
+    }
+
+    /// Delivers DATA. Answers how many bytes somebody keeps, or the fault, if it is one.
+    fn data_for(&mut self, slot: Slot, frame: &Data, now: Instant) -> Result<usize, Option<Fault>> {
+        let id = frame.stream_id;
+        let stream = self.streams.at_mut(slot).ok_or(None)?;
+        match stream.state {
+            State::Open | State::HalfClosedLocal => {}
+            // We reset it: what is on its way is dropped.
+            State::Closed => return Err(None),
+            State::HalfClosedRemote => return Err(Some(fault(id, Violation::HalfClosedStream))),
+            State::Idle => return Err(Some(Violation::IdleStream.into())),
+            State::ReservedLocal | State::ReservedRemote => {
+                return Err(Some(Violation::ReservedStream.into()));
+            }
+        }
+        //= RFC 9113 §6.9.1 DATA beyond the stream's window is a FLOW_CONTROL_ERROR
+        if !stream.recv.recv(frame.flow_len) {
+            return Err(Some(fault(id, Violation::StreamWindowOverrun)));
+        }
+        let (length, end) = (frame.data.len(), frame.end_stream);
+        //= RFC 9113 §8.1 content follows the header section
+        let checked = match stream.incoming.phase {
+            Phase::Head => Err(MessageRule::DataBeforeHead),
+            Phase::Body | Phase::Tunnel => stream.incoming.length.recv(length),
+        };
+        checked
+            .and_then(|()| if end { stream.incoming.length.end() } else { Ok(()) })
+            .map_err(|rule| Some(fault(id, rule)))?;
+        if !end {
+            self.limits.data(length, now).map_err(|violation| Some(violation.into()))?;
+        }
+        self.stats.data_received += length as u64;
+        if length == 0 && !end {
+            return Ok(0);
+        }
+        if end {
+            stream.state = stream.state.after(Step::RecvEnd).unwrap_or(State::Closed);
+        }
+        match stream.port.deliver_data(frame.data.clone(), end) {
+            Delivery::Kept => Ok(length),
+            Delivery::Unwanted => Ok(0),
+        }
+    }
+
+    /// DATA that nobody will read: in and out of the connection's window.
+    fn count_unwanted(&mut self, flow_len: u32) -> Result<(), Violation> {
+        if !self.recv_window.recv(flow_len) {
+            return Err(Violation::ConnectionWindowOverrun);
+        }
+        self.recv_window.release(flow_len as usize);
+        Ok(())
+    }
+
+    /// A frame that needs an open stream came for one without a slot.
+    pub(super) fn recv_on_gone(
+        &mut self,
+        id: StreamId,
+        now: Instant,
+        after_end: Violation,
+    ) -> Result<(), Fault> {
+        if self.shutdown.ignores(id) && !self.role.opens(id) {
+            return Ok(self.limits.unproductive(now)?);
+        }
+        match self.ids.fate(id, now) {
+            Gone::Idle | Gone::Skipped => Err(Violation::IdleStream.into()),
+            //= RFC 9113 §5.1 after our RST_STREAM frames in flight are dropped
+            Gone::ResetByUs => Ok(self.limits.unproductive(now)?),
+            Gone::Ended => Err(fault(id, after_end)),
+            Gone::ResetByPeer | Gone::Forgotten => Err(fault(id, Violation::ResetStream)),
+        }
+    }
+
+    fn recv_reset(&mut self, frame: Reset, now: Instant) -> Result<(), Fault> {
+        self.stats.resets_received += 1;
+        let id = frame.stream_id;
+        let Some(slot) = self.streams.find(id) else {
+            return match self.ids.fate(id, now) {
+                //= RFC 9113 §6.4 RST_STREAM of an idle stream is a connection error
+                Gone::Idle if !self.shutdown.ignores(id) => Err(Violation::IdleStream.into()),
+                //= RFC 9113 §5.1 on a closed stream it may come late
+                _ => Ok(self.limits.unproductive(now)?),
+            };
+        };
+        let Some(stream) = self.streams.at(slot) else { return Ok(()) };
+        if stream.state == State::Idle {
+            return Err(Violation::IdleStream.into());
+        }
+        let unfinished = self.role == Role::Server && stream.state.can_send();
+        let unaccepted = stream.holder == Holder::Unaccepted;
+        self.reset_by_peer(slot, frame.reason);
+        if unfinished {
+            self.limits.early_reset(now)?;
+        }
+        let limit = self.config.max_pending_accept_reset_streams;
+        if unaccepted && self.counts.reset_unaccepted > limit {
+            return Err(Violation::TooManyResets.into());
+        }
+        Ok(())
+    }
+
+    //= RFC 9113 §5.4.2 RST_STREAM is never answered by RST_STREAM
+    fn reset_by_peer(&mut self, slot: Slot, reason: Reason) {
+        let Some(stream) = self.streams.at_mut(slot) else { return };
+        let was_ours = stream.state == State::Closed;
+        let is_answered =
+            self.role == Role::Client && stream.state == State::HalfClosedRemote;
+        stream.clear_output();
+        stream.reset = None;
+        stream.state = State::Closed;
+        let credit = if is_answered && reason == Reason::NO_ERROR {
+            //= RFC 9113 §8.1 a complete response is not discarded because of NO_ERROR
+            stream.port.stop_sending(reason);
+            stream.port.retire()
+        } else if was_ours {
+            0
+        } else {
+            stream.port.fail(Error::reset(stream.id, reason, Initiator::Remote))
+        };
+        self.return_credit(credit);
+        self.remove(slot, Gone::ResetByPeer);
+    }
+
+    fn recv_window_update(&mut self, frame: WindowUpdate, now: Instant) -> Result<(), Fault> {
+        self.limits.window_update(now)?;
+        let id = frame.stream_id;
+        if id.is_connection() {
+            return self
+                .send_window
+                .grow(frame.increment, DEFAULT_WINDOW)
+                .map_err(|_| Violation::ConnectionWindowOverflow.into());
+        }
+        let Some(slot) = self.streams.find(id) else {
+            return match self.ids.fate(id, now) {
+                Gone::Idle if !self.shutdown.ignores(id) => Err(Violation::IdleStream.into()),
+                //= RFC 9113 §6.9 WINDOW_UPDATE of a closed stream is no error
+                _ => Ok(()),
+            };
+        };
+        let Some(stream) = self.streams.at_mut(slot) else { return Ok(()) };
+        match stream.state {
+            State::Idle => return Err(Violation::IdleStream.into()),
+            State::ReservedRemote => return Err(Violation::ReservedStream.into()),
+            State::Closed => return Ok(()),
+            _ => {}
+        }
+        stream
+            .send
+            .grow(frame.increment, self.settings.peer.initial_window)
+            .map_err(|_| fault(id, Violation::StreamWindowOverflow))?;
+        stream.port.set_credit(stream.send.credit());
+        self.settle(slot);
+        Ok(())
+    }
+
+    //= RFC 9218 §7.1 PRIORITY_UPDATE changes the priority of a request, also before it comes
+    fn recv_priority_update(&mut self, frame: PriorityUpdate, now: Instant) -> Result<(), Fault> {
+        self.limits.unproductive(now)?;
+        let id = frame.prioritized_id;
+        if self.role == Role::Client {
+            return Err(Violation::PriorityUpdateByServer.into());
+        }
+        let priority = Priority::parse(&frame.value);
+        if let Some(slot) = self.streams.find(id) {
+            if let Some(stream) = self.streams.at_mut(slot) {
+                stream.rank = Rank::from(priority);
+            }
+            self.settle(slot);
+        } else if id.is_client_initiated() && self.ids.is_next_remote(id) {
+            self.early_priorities.retain(|(other, _)| *other != id);
+            if self.early_priorities.len() >= EARLY_PRIORITIES {
+                self.early_priorities.pop_front();
+            }
+            self.early_priorities.push_back((id, priority));
+        } else if id.is_server_initiated() && self.ids.fate(id, now) == Gone::Idle {
+            //= RFC 9218 §7.1 a push that was not promised must not be prioritised
+            return Err(Violation::PriorityUpdateTarget.into());
+        }
+        Ok(())
+    }
+
+    // ---- header blocks -------------------------------------------------------------------
+
+    fn recv_headers(&mut self, frame: Headers, now: Instant) -> Result<(), Fault> {
+        let purpose = Purpose::Message { end: frame.end_stream };
+        if frame.end_headers {
+            return self.recv_block(frame.stream_id, purpose, &frame.fragment, now);
+        }
+        self.block = Some(Block::new(frame.stream_id, purpose, &frame.fragment, now));
+        Ok(())
+    }
+
+    fn recv_push_promise(&mut self, frame: PushPromise, now: Instant) -> Result<(), Fault> {
+        self.check_promise(&frame, now)?;
+        let purpose = Purpose::Promise(frame.promised_id);
+        if frame.end_headers {
+            return self.recv_block(frame.stream_id, purpose, &frame.fragment, now);
+        }
+        self.block = Some(Block::new(frame.stream_id, purpose, &frame.fragment, now));
+        Ok(())
+    }
+
+    fn recv_continuation(&mut self, frame: Continuation, now: Instant) -> Result<(), Fault> {
+        let Some(mut block) = self.block.take() else {
+            return Err(Violation::UnexpectedContinuation.into());
+        };
+        block.push(&frame.fragment, &self.config)?;
+        if frame.end_headers {
+            let (id, purpose) = (block.id, block.purpose);
+            return self.recv_block(id, purpose, &block.into_octets(), now);
+        }
+        self.block = Some(block);
+        Ok(())
+    }
+
+    // ---- the connection ------------------------------------------------------------------
+
+    fn recv_settings(&mut self, frame: Settings, now: Instant) -> Result<(), Fault> {
+        if frame.is_ack() {
+            return self.recv_settings_ack();
+        }
+        if frame.entries().len() > self.config.limits.max_settings_entries {
+            return Err(Violation::TooManySettings.into());
+        }
+        let mut has_stream_limit = false;
+        let window_before = self.settings.peer.initial_window;
+        for entry in frame.entries() {
+            has_stream_limit |= matches!(entry, Setting::MaxConcurrentStreams(_));
+            match self.settings.peer.apply(entry, self.role)? {
+                Demand::Nothing => {}
+                Demand::EncoderTable(size) => self.encoder.set_max_table_size(size),
+                Demand::SendWindows => self.limits.window_change(now)?,
+            }
+        }
+        self.settings.peer.frame_applied(has_stream_limit);
+        if self.settings.peer.initial_window != window_before {
+            self.move_send_windows(window_before)?;
+        }
+        self.events.push_back(Event::PeerSettings {
+            max_concurrent_streams: self.settings.peer.max_streams,
+            extended_connect: self.settings.peer.connect_protocol,
+        });
+        //= RFC 9113 §6.5.3 each SETTINGS is acknowledged once it is applied
+        self.reply(Reply::SettingsAck)
+    }
+
+    //= RFC 9113 §6.9.2 a change moves all windows of streams, the connection's stays
+    fn move_send_windows(&mut self, before: u32) -> Result<(), Violation> {
+        let initial = self.settings.peer.initial_window;
+        self.ports.set_initial_window(initial);
+        for slot in self.streams.slots() {
+            let Some(stream) = self.streams.at(slot) else { continue };
+            //= RFC 9113 §6.9.2 a window that would exceed 2^31-1 is a connection error
+            if stream.send.overflows(initial) {
+                return Err(Violation::InitialWindowOverflow);
+            }
+            if initial > before {
+                stream.port.window_opened();
+            }
+            self.settle(slot);
+        }
+        Ok(())
+    }
+
+    fn recv_settings_ack(&mut self) -> Result<(), Fault> {
+        for change in self.settings.acked()? {
+            match change {
+                Change::DecoderTable(size) => self.decoder.set_max_table_size(size),
+                Change::RecvWindows(difference) => self.move_recv_windows(difference),
+            }
+        }
+        self.events.push_back(Event::SettingsAcked);
+        Ok(())
+    }
+
+    fn move_recv_windows(&mut self, difference: i64) {
+        for slot in self.streams.slots() {
+            if let Some(stream) = self.streams.at_mut(slot) {
+                stream.recv.shift(difference);
+            }
+            self.settle(slot);
+        }
+    }
+
+    fn recv_pong(&mut self, payload: [u8; 8], now: Instant) -> Result<(), Fault> {
+        match self.pings.answered(payload) {
+            Pong::User => self.events.push_back(Event::Pong),
+            Pong::Shutdown => self.shutdown_measured(),
+            Pong::Unasked => self.limits.unproductive(now)?,
+        }
+        Ok(())
+    }
+
+    // ---- consequences --------------------------------------------------------------------
+
+    /// Queues an answer that the peer has provoked.
+    pub(super) fn reply(&mut self, reply: Reply) -> Result<(), Fault> {
+        self.replies.push_back(reply);
+        Ok(())
+    }
+
+    fn punish(&mut self, fault: Fault, now: Instant) {
+        let Fault { id, violation } = fault;
+        if violation.scope() == Scope::Connection || id.is_connection() {
+            return self.fatal(violation);
+        }
+        match self.streams.find(id) {
+            Some(slot) => self.punish_stream(slot, violation, now),
+            //= RFC 9113 §6.4 an idle stream cannot be reset: the fault is the connection's
+            None if self.is_idle(id, now) => self.fatal(violation),
+            None => self.refuse(id, violation, now),
+        }
+    }
+
+    fn punish_stream(&mut self, slot: Slot, violation: Violation, now: Instant) {
+        let Some(stream) = self.streams.at(slot) else { return };
+        if stream.state == State::Idle {
+            return self.fatal(violation);
+        }
+        if let Err(flood) = self.limits.fault(now) {
+            return self.fatal(flood);
+        }
+        let error = Error::violation(stream.id, violation);
+        self.reset(slot, violation.reason(), error);
+        self.settle(slot);
+    }
+
+    /// Resets a stream that has no slot.
+    pub(super) fn refuse(&mut self, id: StreamId, violation: Violation, now: Instant) {
+        let budget = match violation.reason() {
+            // The application never saw it: only the frames cost.
+            Reason::REFUSED_STREAM => self.limits.unproductive(now),
+            _ => self.limits.fault(now),
+        };
+        match budget {
+            Err(flood) => self.fatal(flood),
+            Ok(()) => {
+                self.ids.close(id, Gone::ResetByUs, Some(now));
+                self.replies.push_back(Reply::Reset(id, violation.reason()));
+            }
+        }
+    }
+
+    fn is_idle(&self, id: StreamId, now: Instant) -> bool {
+        matches!(self.ids.fate(id, now), Gone::Idle | Gone::Skipped)
+    }
+}

@@ -1,0 +1,187 @@
+//! Who may send next: the wait lists, and deficit round robin over the streams with DATA.
+//!
+//! Owns: list membership. Does not know: frames, windows of the connection, batches. Keeps I2 (fair)
+//! and its part of I1 (no stall): a stream is on the list that it wants, put there by `place` alone.
+//!
+//! # Order
+//!
+//! A turn is one quantum of bytes. A stream whose turn was cut short by the connection's window
+//! (`Wait::Credit`) goes on first when the window opens. Then the most urgent level is served.
+//! Within a level the streams that share it get a turn each; those that want to be served one after
+//! the other count as one member of the round together.
+//!
+//! *Bound against starvation.* A level that has streams waiting is passed over at most
+//! [`PATIENCE`] times in a row; then it gets one turn. So with all eight levels busy each gets at
+//! least one turn in every `PATIENCE + 8`.
+
+use super::port::Port;
+use super::queue::Queue;
+use super::stream::{Order, Rank, Wait};
+use super::streams::{Slot, Streams};
+
+/// How many turns in a row a waiting level lets others go first.
+pub(super) const PATIENCE: u32 = 16;
+
+const LEVELS: usize = 8;
+
+/// The lists of one connection.
+#[derive(Debug, Default)]
+pub(super) struct Scheduler {
+    promises: Queue,
+    /// Wait for a concurrency slot.
+    open_list: Queue,
+    /// Have something to send that needs no credit.
+    head_list: Queue,
+    /// Have DATA, and wait for their turn.
+    send_list: [Level; LEVELS],
+    /// Had their turn, and were cut short by the connection's window.
+    fctl_list: Queue,
+}
+
+#[derive(Debug, Default)]
+struct Level {
+    shared: Queue,
+    serial: Queue,
+    /// Whose turn it is when both have members.
+    next: Side,
+    /// Turns that others had since this level was served or began to wait.
+    passed: u32,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Side {
+    #[default]
+    Serial,
+    Shared,
+}
+
+impl Scheduler {
+    /// Makes a stream's membership what it wants. It keeps its place if that is the same.
+    pub(super) fn place<P: Port>(&mut self, streams: &mut Streams<P>, slot: Slot, wants: Wait) {
+        let Some(stream) = streams.at_mut(slot) else { return };
+        let has = stream.wait;
+        if has == wants {
+            return;
+        }
+        stream.wait = wants;
+        if !matches!(wants, Wait::Send(_) | Wait::Credit) {
+            // Who sleeps earns no credit for it.
+            stream.deficit = 0;
+        }
+        if let Some(list) = self.list(has) {
+            list.unlink(streams, slot);
+        }
+        self.forget_waiting(has);
+        if let Some(list) = self.list(wants) {
+            list.push_back(streams, slot);
+        }
+    }
+
+    /// The turn of a stream is over: it goes behind the others of its level.
+    pub(super) fn end_turn<P: Port>(&mut self, streams: &mut Streams<P>, slot: Slot) {
+        let Some(stream) = streams.at_mut(slot) else { return };
+        match stream.wait {
+            Wait::Credit => {
+                let rank = stream.rank;
+                self.place(streams, slot, Wait::Send(rank));
+            }
+            Wait::Send(Rank { urgency, order: Order::Shared }) => {
+                let queue = &mut self.send_list[level_of(urgency)].shared;
+                queue.unlink(streams, slot);
+                queue.push_back(streams, slot);
+            }
+            _ => {}
+        }
+    }
+
+    /// The stream whose turn it is to send DATA.
+    pub(super) fn next_turn(&mut self) -> Option<Slot> {
+        if let Some(slot) = self.fctl_list.first() {
+            return Some(slot);
+        }
+        let chosen = self.choose_level()?;
+        for (index, level) in self.send_list.iter_mut().enumerate() {
+            if index == chosen || level.is_empty() {
+                level.passed = 0;
+            } else {
+                level.passed = level.passed.saturating_add(1);
+            }
+        }
+        self.send_list[chosen].next_turn()
+    }
+
+    pub(super) fn has_turns(&self) -> bool {
+        !self.fctl_list.is_empty() || self.send_list.iter().any(|level| !level.is_empty())
+    }
+
+    pub(super) fn next_promise(&self) -> Option<Slot> {
+        self.promises.first()
+    }
+
+    pub(super) fn next_open(&self) -> Option<Slot> {
+        self.open_list.first()
+    }
+
+    pub(super) fn next_head(&self) -> Option<Slot> {
+        self.head_list.first()
+    }
+
+    fn choose_level(&self) -> Option<usize> {
+        let mut waiting =
+            self.send_list.iter().enumerate().filter(|(_, level)| !level.is_empty());
+        let (first, _) = waiting.next()?;
+        let impatient = waiting
+            .filter(|(_, level)| level.passed >= PATIENCE)
+            .max_by_key(|(_, level)| level.passed);
+        Some(impatient.map_or(first, |(index, _)| index))
+    }
+
+    fn list(&mut self, wait: Wait) -> Option<&mut Queue> {
+        match wait {
+            Wait::Nothing => None,
+            Wait::Promise => Some(&mut self.promises),
+            Wait::Open => Some(&mut self.open_list),
+            Wait::Head => Some(&mut self.head_list),
+            Wait::Credit => Some(&mut self.fctl_list),
+            Wait::Send(rank) => {
+                let level = &mut self.send_list[level_of(rank.urgency)];
+                Some(match rank.order {
+                    Order::Shared => &mut level.shared,
+                    Order::Serial => &mut level.serial,
+                })
+            }
+        }
+    }
+
+    /// A level that has nobody waiting any more has not been passed over.
+    fn forget_waiting(&mut self, left: Wait) {
+        if let Wait::Send(rank) = left {
+            let level = &mut self.send_list[level_of(rank.urgency)];
+            if level.is_empty() {
+                level.passed = 0;
+            }
+        }
+    }
+}
+
+impl Level {
+    fn is_empty(&self) -> bool {
+        self.shared.is_empty() && self.serial.is_empty()
+    }
+
+    fn next_turn(&mut self) -> Option<Slot> {
+        let (queue, other, next) = match self.next {
+            Side::Serial => (&self.serial, &self.shared, Side::Shared),
+            Side::Shared => (&self.shared, &self.serial, Side::Serial),
+        };
+        if queue.is_empty() {
+            return other.first();
+        }
+        self.next = next;
+        queue.first()
+    }
+}
+
+fn level_of(urgency: u8) -> usize {
+    usize::from(urgency).min(LEVELS - 1)
+}

@@ -1,0 +1,162 @@
+//! What follows once code has acted on a stream: its list, its last frames, the end of its slot.
+//!
+//! Owns: `settle`, which alone decides list membership; `remove`, the one exit of streams; `reset`;
+//! who gets send room. Does not know: why a stream changed. Keeps I4 (gone when over) and lesson L1:
+//! whoever leaves resumes those who wait.
+
+use super::config::Role;
+use super::connection::Connection;
+use super::ids::Gone;
+use super::port::{Outgoing, Port, Ports};
+use super::state::{Event, State};
+use super::stream::{Counted, Holder, Stream, Wait};
+use super::streams::Slot;
+use crate::error::{Error, Initiator};
+use crate::frame::Reason;
+
+/// One grant of send room: what every stream may have buffered at least.
+pub(super) const QUANTUM: usize = 16 * 1024;
+
+impl<R: Ports> Connection<R> {
+    /// Makes everything that depends on a stream agree with it. Ends every visit of a stream.
+    pub(super) fn settle(&mut self, slot: Slot) {
+        self.cancel_if_abandoned(slot);
+        let Some(stream) = self.streams.at_mut(slot) else { return };
+        if stream.is_over() {
+            self.limits.good_end();
+            self.stats.streams_completed += 1;
+            return self.retire(slot);
+        }
+        if !stream.in_control && (stream.reset.is_some() || stream.owes_update()) {
+            stream.in_control = true;
+            self.control.push(stream.key);
+        }
+        let wants = stream.wants(self.settings.peer.initial_window);
+        self.scheduler.place(&mut self.streams, slot, wants);
+    }
+
+    /// Ends a stream from this side. What it held is given back now; RST_STREAM follows if the peer
+    /// knows the stream.
+    pub(super) fn reset(&mut self, slot: Slot, reason: Reason, error: Error) {
+        let Some(stream) = self.streams.at_mut(slot) else { return };
+        if stream.state == State::Closed {
+            return;
+        }
+        if stream.state == State::Idle {
+            //= RFC 9113 §6.4 RST_STREAM is not sent for an idle stream
+            return self.forget(slot, error);
+        }
+        let credit = stream.port.fail(error);
+        stream.clear_output();
+        stream.state = stream.state.after(Event::SendReset).unwrap_or(State::Closed);
+        stream.reset = Some(reason);
+        self.return_credit(credit);
+        self.resume_waiting();
+    }
+
+    /// The slot of a stream goes. Every way out leads through here.
+    pub(super) fn remove(&mut self, slot: Slot, how: Gone) {
+        self.scheduler.place(&mut self.streams, slot, Wait::Nothing);
+        let Some(stream) = self.streams.take(slot) else { return };
+        if stream.counted == Counted::Yes {
+            self.counts.local -= 1;
+        }
+        if !self.role.opens(stream.id) {
+            self.counts.remote -= 1;
+        }
+        if stream.holder == Holder::Unaccepted {
+            self.counts.reset_unaccepted += 1;
+        }
+        self.ids.close(stream.id, how, self.now);
+        self.resume_waiting();
+    }
+
+    /// Both halves have ended: unread data stays with the handles, who return its credit.
+    fn retire(&mut self, slot: Slot) {
+        if let Some(stream) = self.streams.at(slot) {
+            let credit = stream.port.retire();
+            self.return_credit(credit);
+            self.remove(slot, Gone::Ended);
+        }
+    }
+
+    /// Receive credit comes back to the connection's window.
+    pub(super) fn return_credit(&mut self, bytes: usize) {
+        if bytes > 0 {
+            self.recv_window.release(bytes);
+            self.limits.data_consumed(bytes);
+        }
+    }
+
+    /// The producer of a stream waits for send room: it gets some when its turn has come.
+    pub(super) fn want_room(&mut self, slot: Slot) {
+        if let Some(stream) = self.streams.at_mut(slot) {
+            if !stream.wants_room {
+                stream.wants_room = true;
+                self.waiting_in_list.push_back(stream.key);
+            }
+        }
+        self.resume_waiting();
+    }
+
+    /// Grants room to those who wait, in the order of asking, a quantum each, while there is some.
+    ///
+    /// Room that was full is only given out again once a quarter is free. A grant reserves nothing,
+    /// so what was granted here is set aside by count, for this pass.
+    pub(super) fn resume_waiting(&mut self) {
+        if self.waiting_in_list.is_empty() {
+            return;
+        }
+        let mut free = self.ports.free_room();
+        if free < QUANTUM.max(self.config.send_room / 4).min(self.config.send_room) {
+            return;
+        }
+        while let Some(key) = self.waiting_in_list.front().copied() {
+            if let Some(stream) = self.streams.resolve(key).and_then(|s| self.streams.at_mut(s)) {
+                if free == 0 {
+                    return;
+                }
+                stream.wants_room = false;
+                stream.port.grant(QUANTUM.min(free));
+                free = free.saturating_sub(QUANTUM);
+                self.stats.room_grants += 1;
+            }
+            self.waiting_in_list.pop_front();
+        }
+        self.ports.room_resumed();
+    }
+
+    /// Nobody is left who could read or write: what is not finished is cancelled.
+    fn cancel_if_abandoned(&mut self, slot: Slot) {
+        let Some(stream) = self.streams.at_mut(slot) else { return };
+        if stream.holder != Holder::Nobody || stream.state == State::Closed {
+            return;
+        }
+        if let Some(reason) = leftover(stream, self.role) {
+            let error = Error::reset(stream.id, reason, Initiator::User);
+            self.reset(slot, reason, error);
+        }
+    }
+}
+
+/// With which code an abandoned stream is reset, if now is the time.
+fn leftover<P: Port>(stream: &Stream<P>, role: Role) -> Option<Reason> {
+    if stream.state.can_send() || stream.state == State::ReservedLocal {
+        if is_complete(&stream.out) {
+            // What was queued in full still goes out, unless only its answer would be of use.
+            let in_vain = role == Role::Client && stream.state == State::Open;
+            return in_vain.then_some(Reason::CANCEL);
+        }
+        return Some(Reason::CANCEL);
+    }
+    match (stream.state, role) {
+        //= RFC 9113 §8.1 a server that has answered in full may stop the request with NO_ERROR
+        (State::HalfClosedLocal, Role::Server) => Some(Reason::NO_ERROR),
+        (State::Idle, Role::Server) if is_complete(&stream.out) => None,
+        _ => Some(Reason::CANCEL),
+    }
+}
+
+fn is_complete<B>(out: &Outgoing<B>) -> bool {
+    out.end || out.trailers.is_some()
+}

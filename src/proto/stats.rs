@@ -1,0 +1,35 @@
+//! Counters of one connection, for users, tests and benches.
+//!
+//! Owns: the numbers. Does not know: what they are good for.
+
+/// What a connection has done so far.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Stats {
+    /// Streams that this end has opened.
+    pub streams_opened: u64,
+    /// Streams that the peer has opened.
+    pub streams_accepted: u64,
+    /// Streams that ended normally.
+    pub streams_completed: u64,
+    /// RST_STREAM frames received.
+    pub resets_received: u64,
+    /// RST_STREAM frames sent.
+    pub resets_sent: u64,
+    /// Streams refused because there were too many.
+    pub streams_refused: u64,
+    /// Frames received.
+    pub frames_received: u64,
+    /// Bytes of DATA received, padding apart.
+    pub data_received: u64,
+    /// DATA frames sent.
+    pub data_frames_sent: u64,
+    /// Bytes of DATA sent.
+    pub data_sent: u64,
+    /// Bytes of payload that were copied into a batch because they were few.
+    pub data_copied: u64,
+    /// Times that DATA had to stop because the connection's window was used up.
+    pub connection_window_stalls: u64,
+    /// Times that a producer that waited for send room was granted some.
+    pub room_grants: u64,
+}
