@@ -81,7 +81,9 @@ impl<B: Buf> Batch<B> {
     pub(crate) fn chunks_vectored<'a>(&'a self, slices: &mut [IoSlice<'a>]) -> usize {
         let mut used = 0;
         for piece in self.pieces() {
-            let Some(slot) = slices.get_mut(used) else { break };
+            let Some(slot) = slices.get_mut(used) else {
+                break;
+            };
             *slot = IoSlice::new(piece);
             used += 1;
         }
@@ -93,7 +95,9 @@ impl<B: Buf> Batch<B> {
         let mut written = written.min(self.remaining);
         self.remaining -= written;
         while written > 0 {
-            let Some(segment) = self.segments.front_mut() else { return };
+            let Some(segment) = self.segments.front_mut() else {
+                return;
+            };
             let step = segment.length().min(written);
             written -= step;
             let left = segment.shorten(step);
@@ -162,22 +166,34 @@ impl<B: Buf> Batch<B> {
 
     /// Takes a value over; nothing refers to it yet.
     pub(super) fn adopt(&mut self, key: Key, value: B) -> Ticket {
-        self.payloads.push_back(Payload { value, key, referred: 0 });
+        self.payloads.push_back(Payload {
+            value,
+            key,
+            referred: 0,
+        });
         Ticket(self.first_ticket + self.payloads.len() as u64 - 1)
     }
 
     /// How many bytes the next range of this payload may have, and whether they are its last.
     pub(super) fn visible(&self, ticket: Ticket) -> (usize, bool) {
-        let Some(payload) = self.payload(ticket.0) else { return (0, true) };
+        let Some(payload) = self.payload(ticket.0) else {
+            return (0, true);
+        };
         let visible = payload.value.chunk().len().saturating_sub(payload.referred);
-        (visible, payload.value.remaining() <= payload.referred + visible)
+        (
+            visible,
+            payload.value.remaining() <= payload.referred + visible,
+        )
     }
 
     /// Appends the next `length` bytes of the payload. At most what is visible.
     pub(super) fn refer(&mut self, ticket: Ticket, length: usize) {
         if let Some(payload) = self.payload_mut(ticket.0) {
             payload.referred += length;
-            self.segments.push_back(Segment::Payload { ticket: ticket.0, length });
+            self.segments.push_back(Segment::Payload {
+                ticket: ticket.0,
+                length,
+            });
             self.remaining += length;
         }
     }
@@ -205,11 +221,13 @@ impl<B: Buf> Batch<B> {
     }
 
     fn payload(&self, ticket: u64) -> Option<&Payload<B>> {
-        self.payloads.get(usize::try_from(ticket.checked_sub(self.first_ticket)?).ok()?)
+        self.payloads
+            .get(usize::try_from(ticket.checked_sub(self.first_ticket)?).ok()?)
     }
 
     fn payload_mut(&mut self, ticket: u64) -> Option<&mut Payload<B>> {
-        self.payloads.get_mut(usize::try_from(ticket.checked_sub(self.first_ticket)?).ok()?)
+        self.payloads
+            .get_mut(usize::try_from(ticket.checked_sub(self.first_ticket)?).ok()?)
     }
 
     fn advance_payload(&mut self, ticket: u64, step: usize) {
@@ -218,14 +236,23 @@ impl<B: Buf> Batch<B> {
             payload.referred = payload.referred.saturating_sub(step);
         }
         // Values are dropped as soon as they are used up, in order.
-        while self.payloads.front().is_some_and(|first| !first.value.has_remaining()) {
+        while self
+            .payloads
+            .front()
+            .is_some_and(|first| !first.value.has_remaining())
+        {
             self.payloads.pop_front();
             self.first_ticket += 1;
         }
     }
 
     fn pieces(&self) -> Pieces<'_, B> {
-        Pieces { batch: self, segment: 0, octets: 0, seen: Vec::new() }
+        Pieces {
+            batch: self,
+            segment: 0,
+            octets: 0,
+            seen: Vec::new(),
+        }
     }
 }
 
@@ -270,7 +297,11 @@ impl<'a, B: Buf> Iterator for Pieces<'a, B> {
             }
             Segment::Payload { ticket, length } => {
                 let from = self.skip(ticket, length);
-                self.batch.payload(ticket)?.value.chunk().get(from..from + length)
+                self.batch
+                    .payload(ticket)?
+                    .value
+                    .chunk()
+                    .get(from..from + length)
             }
         }
     }
@@ -304,7 +335,11 @@ mod tests {
         batch.join_into(&mut out);
         let mut slices = [IoSlice::new(&[]); 16];
         let used = batch.chunks_vectored(&mut slices);
-        assert_eq!(slices[..used].concat(), out, "both ways to read a batch agree");
+        assert_eq!(
+            slices[..used].concat(),
+            out,
+            "both ways to read a batch agree"
+        );
         out.to_vec()
     }
 

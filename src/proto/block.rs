@@ -55,7 +55,12 @@ impl Block {
         }
         // Huffman coding may lengthen a string, but not to twice its size with any sane encoder.
         let octets = self.fragments.len() + fragment.len();
-        if octets > config.list_limit().saturating_mul(2).max(config.frame_limit()) {
+        if octets
+            > config
+                .list_limit()
+                .saturating_mul(2)
+                .max(config.frame_limit())
+        {
             return Err(Violation::HeaderListFarTooLong);
         }
         self.fragments.extend_from_slice(fragment);
@@ -86,8 +91,12 @@ mod tests {
     #[test]
     fn fragments_become_one_block() {
         let mut block = block();
-        block.push(&Bytes::from_static(b"bc"), &Config::default()).unwrap();
-        block.push(&Bytes::from_static(b"d"), &Config::default()).unwrap();
+        block
+            .push(&Bytes::from_static(b"bc"), &Config::default())
+            .unwrap();
+        block
+            .push(&Bytes::from_static(b"d"), &Config::default())
+            .unwrap();
         assert_eq!(block.into_octets(), b"abcd"[..]);
     }
 

@@ -149,9 +149,18 @@ impl Default for LimitConfig {
             max_empty_continuations: 1,
             header_block_timeout: Some(Duration::from_secs(10)),
             settings_timeout: None,
-            early_resets: Rate { burst: 1000, per_second: 100 },
-            faults: Rate { burst: 1000, per_second: 100 },
-            unproductive: Rate { burst: 10_000, per_second: 330 },
+            early_resets: Rate {
+                burst: 1000,
+                per_second: 100,
+            },
+            faults: Rate {
+                burst: 1000,
+                per_second: 100,
+            },
+            unproductive: Rate {
+                burst: 10_000,
+                per_second: 330,
+            },
             max_settings_entries: 32,
             max_queued_replies: 128,
             max_informational: 16,
@@ -182,8 +191,14 @@ impl Config {
             max_header_fields: 128,
             max_continuations: Some(8),
             settings_timeout: Some(Duration::from_secs(30)),
-            early_resets: Rate { burst: 200, per_second: 33 },
-            faults: Rate { burst: 200, per_second: 33 },
+            early_resets: Rate {
+                burst: 200,
+                per_second: 33,
+            },
+            faults: Rate {
+                burst: 200,
+                per_second: 33,
+            },
             stall_timeout: Some(Duration::from_secs(30)),
             ..LimitConfig::default()
         };
@@ -191,12 +206,14 @@ impl Config {
 
     /// The longest header list that is turned into a message.
     pub(super) fn list_limit(&self) -> usize {
-        self.max_header_list_size.unwrap_or(Self::UNANNOUNCED_LIST_LIMIT) as usize
+        self.max_header_list_size
+            .unwrap_or(Self::UNANNOUNCED_LIST_LIMIT) as usize
     }
 
     /// The longest frame that we take once our SETTINGS are acknowledged.
     pub(super) fn frame_limit(&self) -> usize {
-        self.max_frame_size.map_or(DEFAULT_MAX_FRAME_SIZE, |size| size as usize)
+        self.max_frame_size
+            .map_or(DEFAULT_MAX_FRAME_SIZE, |size| size as usize)
     }
 
     /// How many CONTINUATION frames a block may have.

@@ -189,7 +189,8 @@ impl<R: Ports> Connection<R> {
 
     /// From now on extended CONNECT is allowed.
     pub(crate) fn user_enable_connect_protocol(&mut self) -> Result<(), Misuse> {
-        self.settings.announce(Setting::EnableConnectProtocol(true))?;
+        self.settings
+            .announce(Setting::EnableConnectProtocol(true))?;
         self.settings.local.connect_protocol = true;
         Ok(())
     }
@@ -212,7 +213,10 @@ impl<R: Ports> Connection<R> {
         if !self.shutdown.is_listening() {
             return None;
         }
-        [self.block_deadline(), self.settings_deadline()].into_iter().flatten().min()
+        [self.block_deadline(), self.settings_deadline()]
+            .into_iter()
+            .flatten()
+            .min()
     }
 
     // Output beside the batch.
@@ -240,8 +244,7 @@ impl<R: Ports> Connection<R> {
     /// Whether frames should be read and given to `recv`. Not while the peer provokes answers
     /// faster than it takes them.
     pub(crate) fn wants_read(&self) -> bool {
-        self.shutdown.is_listening()
-            && self.replies.len() < self.config.limits.max_queued_replies
+        self.shutdown.is_listening() && self.replies.len() < self.config.limits.max_queued_replies
     }
 
     /// The longest frame that we take.
@@ -271,7 +274,9 @@ impl<R: Ports> Connection<R> {
 
     /// Streams that the peer may have open.
     pub(crate) fn max_recv_streams(&self) -> usize {
-        self.config.max_concurrent_streams.map_or(usize::MAX, |limit| limit as usize)
+        self.config
+            .max_concurrent_streams
+            .map_or(usize::MAX, |limit| limit as usize)
     }
 
     /// Streams with a slot, whoever opened them.
@@ -297,7 +302,9 @@ impl<R: Ports> Connection<R> {
     }
 
     fn block_deadline(&self) -> Option<Instant> {
-        self.block.as_ref()?.deadline(self.config.limits.header_block_timeout)
+        self.block
+            .as_ref()?
+            .deadline(self.config.limits.header_block_timeout)
     }
 
     fn settings_deadline(&self) -> Option<Instant> {
@@ -306,7 +313,9 @@ impl<R: Ports> Connection<R> {
     }
 
     fn collect(&mut self, slot: Slot) {
-        let Some(stream) = self.streams.at_mut(slot) else { return };
+        let Some(stream) = self.streams.at_mut(slot) else {
+            return;
+        };
         let news = stream.port.collect(&mut stream.out);
         if stream.reset.is_some() || !may_send(stream) {
             // The stream was reset or stopped meanwhile: what the handles queued is void.
@@ -329,7 +338,9 @@ impl<R: Ports> Connection<R> {
     }
 
     fn act_on(&mut self, slot: Slot, news: News) {
-        let Some(stream) = self.streams.at_mut(slot) else { return };
+        let Some(stream) = self.streams.at_mut(slot) else {
+            return;
+        };
         if let Some(priority) = news.priority {
             stream.rank = Rank::from(priority);
         }

@@ -83,7 +83,12 @@ impl RecvWindow {
     /// A window that the peer knows to have `size`.
     pub(super) fn new(size: u32) -> RecvWindow {
         let size = i64::from(size);
-        RecvWindow { size, left: size, held: 0, owed: 0 }
+        RecvWindow {
+            size,
+            left: size,
+            held: 0,
+            owed: 0,
+        }
     }
 
     /// The size wanted from now on; the difference is announced with the next update.

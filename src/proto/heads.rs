@@ -55,8 +55,13 @@ impl<R: Ports> Connection<R> {
         };
         let mut list = FieldList::new();
         //= RFC 9113 §4.3 a decoding error is a connection error COMPRESSION_ERROR
-        let consumed = self.decoder.decode(octets, budget, &mut |field| list.push(field))?;
-        Ok(Fields { list, fault: over(budget, consumed)? })
+        let consumed = self
+            .decoder
+            .decode(octets, budget, &mut |field| list.push(field))?;
+        Ok(Fields {
+            list,
+            fault: over(budget, consumed)?,
+        })
     }
 
     // ---- streams that the peer opens -----------------------------------------------------
@@ -115,7 +120,9 @@ impl<R: Ports> Connection<R> {
         if let Some(violation) = fields.fault {
             return self.answer_too_large(id, end, violation, now);
         }
-        let rules = RequestRules { extended_connect: self.settings.local.connect_protocol };
+        let rules = RequestRules {
+            extended_connect: self.settings.local.connect_protocol,
+        };
         let request = fields.list.into_request(rules).map_err(|v| fault(id, v))?;
         let length = ContentLength::new(&request.headers).map_err(|rule| fault(id, rule))?;
         if end {
@@ -124,7 +131,11 @@ impl<R: Ports> Connection<R> {
         let port = self.ports.open_remote(id);
         let mut stream = Stream::new(id, port.clone(), self.settings.local.initial_window);
         stream.holder = Holder::Unaccepted;
-        stream.state = if end { State::HalfClosedRemote } else { State::Open };
+        stream.state = if end {
+            State::HalfClosedRemote
+        } else {
+            State::Open
+        };
         stream.incoming.length = length;
         stream.incoming.phase = match Question::of(&request.method) {
             Question::Connect => Phase::Tunnel,
@@ -171,7 +182,10 @@ impl<R: Ports> Connection<R> {
 
     //= RFC 9218 §5 the priority field of a request; §7.1 an earlier update counts more
     fn rank_of(&mut self, id: StreamId, request: &http::request::Parts) -> Rank {
-        let early = self.early_priorities.iter().position(|(other, _)| *other == id);
+        let early = self
+            .early_priorities
+            .iter()
+            .position(|(other, _)| *other == id);
         if let Some((_, priority)) = early.and_then(|at| self.early_priorities.remove(at)) {
             return Rank::from(priority);
         }
@@ -184,7 +198,9 @@ impl<R: Ports> Connection<R> {
     // ---- streams that are there ----------------------------------------------------------
 
     fn recv_on_stream(&mut self, slot: Slot, end: bool, fields: Fields) -> Result<(), Fault> {
-        let Some(stream) = self.streams.at_mut(slot) else { return Ok(()) };
+        let Some(stream) = self.streams.at_mut(slot) else {
+            return Ok(());
+        };
         let id = stream.id;
         match stream.state {
             State::Open | State::HalfClosedLocal | State::ReservedRemote => {}
@@ -198,7 +214,10 @@ impl<R: Ports> Connection<R> {
         if let Some(violation) = fields.fault {
             return Err(fault(id, violation));
         }
-        stream.state = stream.state.after(Event::RecvHeaders).unwrap_or(stream.state);
+        stream.state = stream
+            .state
+            .after(Event::RecvHeaders)
+            .unwrap_or(stream.state);
         let limit = self.config.limits.max_informational;
         let delivered = match stream.incoming.phase {
             Phase::Head => recv_response(stream, end, fields.list, limit),
@@ -234,14 +253,22 @@ impl<R: Ports> Connection<R> {
         }
         let parent = frame.stream_id;
         //= RFC 9113 §6.6 the parent is open or half-closed (local); one that we reset is tolerated
-        let allowed = match self.streams.find(parent).and_then(|slot| self.streams.at(slot)) {
+        let allowed = match self
+            .streams
+            .find(parent)
+            .and_then(|slot| self.streams.at(slot))
+        {
             Some(stream) => {
                 self.role.opens(parent)
                     && (stream.state.can_recv() || stream.state == State::Closed)
             }
             None => self.ids.fate(parent, now) == Gone::ResetByUs,
         };
-        if allowed { Ok(()) } else { Err(Violation::PushParent) }
+        if allowed {
+            Ok(())
+        } else {
+            Err(Violation::PushParent)
+        }
     }
 
     fn recv_promise(
@@ -255,7 +282,10 @@ impl<R: Ports> Connection<R> {
         if self.shutdown.ignores(promised) {
             return Ok(self.limits.unproductive(now)?);
         }
-        let found = self.streams.find(parent).and_then(|slot| self.streams.at(slot));
+        let found = self
+            .streams
+            .find(parent)
+            .and_then(|slot| self.streams.at(slot));
         let Some(stream) = found.filter(|stream| stream.state.can_recv()) else {
             self.refuse(promised, Violation::TooManyPromises, now);
             return Ok(());
@@ -272,7 +302,10 @@ impl<R: Ports> Connection<R> {
             return Err(fault(promised, violation));
         }
         //= RFC 9113 §8.4 a promise that is not safe, cacheable and empty is a stream error
-        let request = fields.list.into_promised_request().map_err(|v| fault(promised, v))?;
+        let request = fields
+            .list
+            .into_promised_request()
+            .map_err(|v| fault(promised, v))?;
         if authority.is_some() && request.uri.authority() != authority.as_ref() {
             //= RFC 9113 §8.4 the server must be authoritative for what it pushes
             return Err(fault(promised, Violation::PushNotAuthoritative));
@@ -303,7 +336,11 @@ fn over(budget: Budget, consumed: Consumed) -> Result<Option<Violation>, Violati
         return Err(Violation::FarTooManyFields);
     }
     let too_long = consumed.list_size > budget.bytes;
-    Ok(Some(if too_long { Violation::HeaderListTooLong } else { Violation::TooManyFields }))
+    Ok(Some(if too_long {
+        Violation::HeaderListTooLong
+    } else {
+        Violation::TooManyFields
+    }))
 }
 
 fn recv_response<P: Port>(
@@ -318,10 +355,13 @@ fn recv_response<P: Port>(
             let incoming = &mut stream.incoming;
             let to_head = incoming.question == Question::Head;
             incoming.length = ContentLength::of_response(response, to_head)?;
-            let is_tunnel =
-                incoming.question == Question::Connect && response.status.is_success();
+            let is_tunnel = incoming.question == Question::Connect && response.status.is_success();
             //= RFC 9113 §8.5 after a 2xx to CONNECT the stream is a tunnel
-            incoming.phase = if is_tunnel { Phase::Tunnel } else { Phase::Body };
+            incoming.phase = if is_tunnel {
+                Phase::Tunnel
+            } else {
+                Phase::Body
+            };
             if is_tunnel {
                 incoming.length = ContentLength::Unknown;
             }

@@ -98,10 +98,20 @@ impl Ids {
     /// What became of a stream without a slot.
     pub(super) fn fate(&self, id: StreamId, now: Instant) -> Gone {
         let local = self.role.opens(id);
-        if id > if local { self.highest_local } else { self.highest_remote } {
+        if id
+            > if local {
+                self.highest_local
+            } else {
+                self.highest_remote
+            }
+        {
             return Gone::Idle;
         }
-        if self.reset.iter().any(|(other, at)| *other == id && self.is_recent(*at, now)) {
+        if self
+            .reset
+            .iter()
+            .any(|(other, at)| *other == id && self.is_recent(*at, now))
+        {
             return Gone::ResetByUs;
         }
         if let Some((_, how)) = self.ended.iter().rev().find(|(other, _)| *other == id) {
@@ -157,8 +167,14 @@ mod tests {
         let now = Instant::now();
         ids.use_remote(id(1));
         ids.close(id(1), Gone::ResetByUs, Some(now));
-        assert_eq!(ids.fate(id(1), now + Duration::from_millis(900)), Gone::ResetByUs);
-        assert_eq!(ids.fate(id(1), now + Duration::from_millis(1100)), Gone::Forgotten);
+        assert_eq!(
+            ids.fate(id(1), now + Duration::from_millis(900)),
+            Gone::ResetByUs
+        );
+        assert_eq!(
+            ids.fate(id(1), now + Duration::from_millis(1100)),
+            Gone::Forgotten
+        );
     }
 
     #[test]

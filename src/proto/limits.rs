@@ -38,9 +38,12 @@ pub(super) struct Limits {
 
 impl Limits {
     pub(super) fn new(config: &Config) -> Limits {
-        let window = config.initial_connection_window_size.unwrap_or(super::flow::DEFAULT_WINDOW);
-        let small_data_budget =
-            config.data_frame_budget.unwrap_or(SMALL_DATA_BUDGET.max(window as usize / 2));
+        let window = config
+            .initial_connection_window_size
+            .unwrap_or(super::flow::DEFAULT_WINDOW);
+        let small_data_budget = config
+            .data_frame_budget
+            .unwrap_or(SMALL_DATA_BUDGET.max(window as usize / 2));
         Limits {
             early_resets: Bucket::new(config.limits.early_resets),
             faults: Bucket::new(config.limits.faults),
@@ -54,7 +57,9 @@ impl Limits {
 
     /// The peer reset a stream before our answer had ended.
     pub(super) fn early_reset(&mut self, now: Instant) -> Result<(), Violation> {
-        self.early_resets.take(1, now).ok_or(Violation::EarlyResetFlood)
+        self.early_resets
+            .take(1, now)
+            .ok_or(Violation::EarlyResetFlood)
     }
 
     /// A stream has come to a normal end.
@@ -72,12 +77,16 @@ impl Limits {
 
     /// A frame that moves nothing forward.
     pub(super) fn unproductive(&mut self, now: Instant) -> Result<(), Violation> {
-        self.unproductive.take(1, now).ok_or(Violation::UnproductiveFlood)
+        self.unproductive
+            .take(1, now)
+            .ok_or(Violation::UnproductiveFlood)
     }
 
     /// SETTINGS that move the windows of all streams.
     pub(super) fn window_change(&mut self, now: Instant) -> Result<(), Violation> {
-        self.unproductive.take(WINDOW_CHANGE_COST, now).ok_or(Violation::UnproductiveFlood)
+        self.unproductive
+            .take(WINDOW_CHANGE_COST, now)
+            .ok_or(Violation::UnproductiveFlood)
     }
 
     /// DATA with so much in it, padding apart.
@@ -90,7 +99,10 @@ impl Limits {
             return Ok(());
         }
         let cost = SMALL_DATA - length;
-        self.small_data = self.small_data.checked_sub(cost).ok_or(Violation::SmallDataFlood)?;
+        self.small_data = self
+            .small_data
+            .checked_sub(cost)
+            .ok_or(Violation::SmallDataFlood)?;
         Ok(())
     }
 
@@ -121,7 +133,10 @@ impl Limits {
     }
 
     fn restore_small_data(&mut self, bytes: usize) {
-        self.small_data = self.small_data.saturating_add(bytes).min(self.small_data_budget);
+        self.small_data = self
+            .small_data
+            .saturating_add(bytes)
+            .min(self.small_data_budget);
     }
 }
 
@@ -135,7 +150,11 @@ struct Bucket {
 
 impl Bucket {
     fn new(rate: Rate) -> Bucket {
-        Bucket { rate, thousandths: u64::from(rate.burst) * 1000, filled: None }
+        Bucket {
+            rate,
+            thousandths: u64::from(rate.burst) * 1000,
+            filled: None,
+        }
     }
 
     fn take(&mut self, tokens: u32, now: Instant) -> Option<()> {
@@ -173,7 +192,10 @@ mod tests {
     #[test]
     fn a_bucket_gives_its_burst_and_then_its_rate() {
         let start = Instant::now();
-        let mut bucket = Bucket::new(Rate { burst: 3, per_second: 2 });
+        let mut bucket = Bucket::new(Rate {
+            burst: 3,
+            per_second: 2,
+        });
         assert!((0..3).all(|_| bucket.take(1, start).is_some()));
         assert!(bucket.take(1, start).is_none());
         let later = start + Duration::from_secs(1);
@@ -197,7 +219,9 @@ mod tests {
     fn who_cancels_every_request_is_stopped_after_the_burst() {
         let now = Instant::now();
         let mut limits = Limits::new(&Config::hardened());
-        let survived = (0..1000).take_while(|_| limits.early_reset(now).is_ok()).count();
+        let survived = (0..1000)
+            .take_while(|_| limits.early_reset(now).is_ok())
+            .count();
         assert_eq!(survived, 200);
     }
 
@@ -209,7 +233,9 @@ mod tests {
             limits.data(20, now).unwrap();
             limits.data_consumed(20);
         }
-        let survived = (0..1000).take_while(|_| limits.data(1, now).is_ok()).count();
+        let survived = (0..1000)
+            .take_while(|_| limits.data(1, now).is_ok())
+            .count();
         assert!(survived < 130, "{survived} single bytes pile up");
     }
 
@@ -221,7 +247,9 @@ mod tests {
             limits.data_sent();
             (0..10).for_each(|_| limits.window_update(now).unwrap());
         }
-        let survived = (0..20_000).take_while(|_| limits.window_update(now).is_ok()).count();
+        let survived = (0..20_000)
+            .take_while(|_| limits.window_update(now).is_ok())
+            .count();
         assert_eq!(survived, 10_016);
     }
 }

@@ -44,7 +44,10 @@ impl Pings {
     /// The next ping to write.
     pub(super) fn take_unsent(&mut self) -> Option<Ping> {
         let payload = self.shutdown.send().or_else(|| self.user.send())?;
-        Some(Ping { ack: false, payload })
+        Some(Ping {
+            ack: false,
+            payload,
+        })
     }
 
     pub(super) fn has_unsent(&self) -> bool {
@@ -66,7 +69,9 @@ impl Pings {
 
 impl Flight {
     fn send(&mut self) -> Option<[u8; 8]> {
-        let Flight::Unsent(payload) = *self else { return None };
+        let Flight::Unsent(payload) = *self else {
+            return None;
+        };
         *self = Flight::Sent(payload);
         Some(payload)
     }

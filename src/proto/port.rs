@@ -149,6 +149,11 @@ pub(crate) struct Birth<P> {
 
 impl<B> Default for Outgoing<B> {
     fn default() -> Self {
-        Outgoing { heads: VecDeque::new(), data: VecDeque::new(), trailers: None, end: false }
+        Outgoing {
+            heads: VecDeque::new(),
+            data: VecDeque::new(),
+            trailers: None,
+            end: false,
+        }
     }
 }

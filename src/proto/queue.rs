@@ -32,7 +32,14 @@ impl Queue {
 
     pub(super) fn push_back<P: Port>(&mut self, streams: &mut Streams<P>, slot: Slot) {
         let before = self.last;
-        set_links(streams, slot, Links { before, after: None });
+        set_links(
+            streams,
+            slot,
+            Links {
+                before,
+                after: None,
+            },
+        );
         match before {
             Some(last) => edit_links(streams, last, |links| links.after = Some(slot)),
             None => self.first = Some(slot),
@@ -42,7 +49,9 @@ impl Queue {
 
     /// Takes out a member, wherever it stands.
     pub(super) fn unlink<P: Port>(&mut self, streams: &mut Streams<P>, slot: Slot) {
-        let Some(links) = streams.at(slot).map(|stream| stream.links) else { return };
+        let Some(links) = streams.at(slot).map(|stream| stream.links) else {
+            return;
+        };
         match links.before {
             Some(before) => edit_links(streams, before, |other| other.after = links.after),
             None => self.first = links.after,

@@ -37,13 +37,19 @@ pub(super) struct Fault {
 
 impl From<Violation> for Fault {
     fn from(violation: Violation) -> Fault {
-        Fault { id: StreamId::CONNECTION, violation }
+        Fault {
+            id: StreamId::CONNECTION,
+            violation,
+        }
     }
 }
 
 /// A rule broken on this stream.
 pub(super) fn fault(id: StreamId, violation: impl Into<Violation>) -> Fault {
-    Fault { id, violation: violation.into() }
+    Fault {
+        id,
+        violation: violation.into(),
+    }
 }
 
 impl<R: Ports> Connection<R> {
@@ -91,7 +97,11 @@ impl<R: Ports> Connection<R> {
         if self.settings.peer.is_known == Known::NotYet {
             //= RFC 9113 §3.4 the first frame of either side is SETTINGS
             let is_first = matches!(frame, Frame::Settings(settings) if !settings.is_ack());
-            return if is_first { Ok(()) } else { Err(Violation::FirstFrame) };
+            return if is_first {
+                Ok(())
+            } else {
+                Err(Violation::FirstFrame)
+            };
         }
         match (&self.block, frame) {
             //= RFC 9113 §6.10 only CONTINUATION of the same stream may follow
@@ -109,13 +119,23 @@ impl<R: Ports> Connection<R> {
             //= RFC 9113 §3.4 an invalid preface is a connection error
             let violation = Violation::from(malformed);
             let is_first = matches!(violation.scope(), Scope::Connection);
-            return Err(if is_first { violation } else { Violation::FirstFrame }.into());
+            return Err(if is_first {
+                violation
+            } else {
+                Violation::FirstFrame
+            }
+            .into());
         }
         if self.block.is_some() {
             return Err(Violation::BlockInterrupted.into());
         }
         let id = match malformed {
-            Malformed::TooLong { kind: Kind::DATA, stream_id, length, .. } => {
+            Malformed::TooLong {
+                kind: Kind::DATA,
+                stream_id,
+                length,
+                ..
+            } => {
                 //= RFC 9113 §6.9.1 what is not accepted counts for the connection's window
                 self.count_unwanted(u32::try_from(length).unwrap_or(u32::MAX))?;
                 stream_id
@@ -181,10 +201,18 @@ impl<R: Ports> Connection<R> {
             Phase::Body | Phase::Tunnel => stream.incoming.length.recv(length),
         };
         checked
-            .and_then(|()| if end { stream.incoming.length.end() } else { Ok(()) })
+            .and_then(|()| {
+                if end {
+                    stream.incoming.length.end()
+                } else {
+                    Ok(())
+                }
+            })
             .map_err(|rule| Some(fault(id, rule)))?;
         if !end {
-            self.limits.data(length, now).map_err(|violation| Some(violation.into()))?;
+            self.limits
+                .data(length, now)
+                .map_err(|violation| Some(violation.into()))?;
         }
         self.stats.data_received += length as u64;
         if length == 0 && !end {
@@ -238,7 +266,9 @@ impl<R: Ports> Connection<R> {
                 _ => Ok(self.limits.unproductive(now)?),
             };
         };
-        let Some(stream) = self.streams.at(slot) else { return Ok(()) };
+        let Some(stream) = self.streams.at(slot) else {
+            return Ok(());
+        };
         if stream.state == State::Idle {
             return Err(Violation::IdleStream.into());
         }
@@ -257,10 +287,11 @@ impl<R: Ports> Connection<R> {
 
     //= RFC 9113 §5.4.2 RST_STREAM is never answered by RST_STREAM
     fn reset_by_peer(&mut self, slot: Slot, reason: Reason) {
-        let Some(stream) = self.streams.at_mut(slot) else { return };
+        let Some(stream) = self.streams.at_mut(slot) else {
+            return;
+        };
         let was_ours = stream.state == State::Closed;
-        let is_answered =
-            self.role == Role::Client && stream.state == State::HalfClosedRemote;
+        let is_answered = self.role == Role::Client && stream.state == State::HalfClosedRemote;
         stream.clear_output();
         stream.reset = None;
         stream.state = State::Closed;
@@ -271,7 +302,9 @@ impl<R: Ports> Connection<R> {
         } else if was_ours {
             0
         } else {
-            stream.port.fail(Error::reset(stream.id, reason, Initiator::Remote))
+            stream
+                .port
+                .fail(Error::reset(stream.id, reason, Initiator::Remote))
         };
         self.return_credit(credit);
         self.remove(slot, Gone::ResetByPeer);
@@ -293,7 +326,9 @@ impl<R: Ports> Connection<R> {
                 _ => Ok(()),
             };
         };
-        let Some(stream) = self.streams.at_mut(slot) else { return Ok(()) };
+        let Some(stream) = self.streams.at_mut(slot) else {
+            return Ok(());
+        };
         match stream.state {
             State::Idle => return Err(Violation::IdleStream.into()),
             State::ReservedRemote => return Err(Violation::ReservedStream.into()),
@@ -338,7 +373,9 @@ impl<R: Ports> Connection<R> {
     // ---- header blocks -------------------------------------------------------------------
 
     fn recv_headers(&mut self, frame: Headers, now: Instant) -> Result<(), Fault> {
-        let purpose = Purpose::Message { end: frame.end_stream };
+        let purpose = Purpose::Message {
+            end: frame.end_stream,
+        };
         if frame.end_headers {
             return self.recv_block(frame.stream_id, purpose, &frame.fragment, now);
         }
@@ -405,7 +442,9 @@ impl<R: Ports> Connection<R> {
         let initial = self.settings.peer.initial_window;
         self.ports.set_initial_window(initial);
         for slot in self.streams.slots() {
-            let Some(stream) = self.streams.at(slot) else { continue };
+            let Some(stream) = self.streams.at(slot) else {
+                continue;
+            };
             //= RFC 9113 §6.9.2 a window that would exceed 2^31-1 is a connection error
             if stream.send.overflows(initial) {
                 return Err(Violation::InitialWindowOverflow);
@@ -469,7 +508,9 @@ impl<R: Ports> Connection<R> {
     }
 
     fn punish_stream(&mut self, slot: Slot, violation: Violation, now: Instant) {
-        let Some(stream) = self.streams.at(slot) else { return };
+        let Some(stream) = self.streams.at(slot) else {
+            return;
+        };
         if stream.state == State::Idle {
             return self.fatal(violation);
         }

@@ -58,7 +58,9 @@ enum Side {
 impl Scheduler {
     /// Makes a stream's membership what it wants. It keeps its place if that is the same.
     pub(super) fn place<P: Port>(&mut self, streams: &mut Streams<P>, slot: Slot, wants: Wait) {
-        let Some(stream) = streams.at_mut(slot) else { return };
+        let Some(stream) = streams.at_mut(slot) else {
+            return;
+        };
         let has = stream.wait;
         if has == wants {
             return;
@@ -79,13 +81,18 @@ impl Scheduler {
 
     /// The turn of a stream is over: it goes behind the others of its level.
     pub(super) fn end_turn<P: Port>(&mut self, streams: &mut Streams<P>, slot: Slot) {
-        let Some(stream) = streams.at_mut(slot) else { return };
+        let Some(stream) = streams.at_mut(slot) else {
+            return;
+        };
         match stream.wait {
             Wait::Credit => {
                 let rank = stream.rank;
                 self.place(streams, slot, Wait::Send(rank));
             }
-            Wait::Send(Rank { urgency, order: Order::Shared }) => {
+            Wait::Send(Rank {
+                urgency,
+                order: Order::Shared,
+            }) => {
                 let queue = &mut self.send_list[level_of(urgency)].shared;
                 queue.unlink(streams, slot);
                 queue.push_back(streams, slot);
@@ -127,8 +134,11 @@ impl Scheduler {
     }
 
     fn choose_level(&self) -> Option<usize> {
-        let mut waiting =
-            self.send_list.iter().enumerate().filter(|(_, level)| !level.is_empty());
+        let mut waiting = self
+            .send_list
+            .iter()
+            .enumerate()
+            .filter(|(_, level)| !level.is_empty());
         let (first, _) = waiting.next()?;
         let impatient = waiting
             .filter(|(_, level)| level.passed >= PATIENCE)

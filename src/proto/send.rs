@@ -75,8 +75,12 @@ impl<R: Ports> Connection<R> {
     }
 
     fn take_back(&mut self, key: Key, value: <R::Port as Port>::Buf) {
-        let Some(slot) = self.streams.resolve(key) else { return };
-        let Some(stream) = self.streams.at_mut(slot) else { return };
+        let Some(slot) = self.streams.resolve(key) else {
+            return;
+        };
+        let Some(stream) = self.streams.at_mut(slot) else {
+            return;
+        };
         // Without a loan the stream has been reset since: the rest is void.
         if stream.loan != Loan::None {
             stream.loan = Loan::None;
@@ -104,7 +108,13 @@ impl<R: Ports> Connection<R> {
         if self.recv_window.is_due() {
             if let Some(increment) = self.recv_window.announce() {
                 let stream_id = StreamId::CONNECTION;
-                batch.write(|out| WindowUpdate { stream_id, increment }.encode(out));
+                batch.write(|out| {
+                    WindowUpdate {
+                        stream_id,
+                        increment,
+                    }
+                    .encode(out)
+                });
             }
         }
     }
@@ -134,7 +144,10 @@ impl<R: Ports> Connection<R> {
         });
         if reset {
             //= RFC 9113 §8.1 after a complete response NO_ERROR stops the request
-            let reset = Reset { stream_id: id, reason: Reason::NO_ERROR };
+            let reset = Reset {
+                stream_id: id,
+                reason: Reason::NO_ERROR,
+            };
             self.stats.resets_sent += 1;
             batch.write(|out| reset.encode(out));
         }
@@ -148,12 +161,17 @@ impl<R: Ports> Connection<R> {
                 self.write_control_of(slot, batch);
             }
         }
-        debug_assert!(self.control.is_empty(), "writing control frames makes no new ones");
+        debug_assert!(
+            self.control.is_empty(),
+            "writing control frames makes no new ones"
+        );
         self.control = control;
     }
 
     fn write_control_of<B: Buf>(&mut self, slot: Slot, batch: &mut Batch<B>) {
-        let Some(stream) = self.streams.at_mut(slot) else { return };
+        let Some(stream) = self.streams.at_mut(slot) else {
+            return;
+        };
         stream.in_control = false;
         let stream_id = stream.id;
         if let Some(reason) = stream.reset.take() {
@@ -162,7 +180,13 @@ impl<R: Ports> Connection<R> {
             self.remove(slot, Gone::ResetByUs);
         } else if stream.owes_update() {
             if let Some(increment) = stream.recv.announce() {
-                batch.write(|out| WindowUpdate { stream_id, increment }.encode(out));
+                batch.write(|out| {
+                    WindowUpdate {
+                        stream_id,
+                        increment,
+                    }
+                    .encode(out)
+                });
             }
         }
     }
@@ -186,12 +210,17 @@ impl<R: Ports> Connection<R> {
             //= RFC 9113 §6.6 PUSH_PROMISE is not sent to a peer that has disabled it
             return Err(Misuse::PeerDisabledServerPush);
         }
-        let found = self.streams.find(parent).and_then(|slot| self.streams.at(slot));
+        let found = self
+            .streams
+            .find(parent)
+            .and_then(|slot| self.streams.at(slot));
         //= RFC 9113 §6.6 the parent is open or half-closed (remote)
         if !found.is_some_and(|stream| stream.state.can_send()) {
             return Err(Misuse::PushParent);
         }
-        let Some(stream) = self.streams.at_mut(slot) else { return Ok(()) };
+        let Some(stream) = self.streams.at_mut(slot) else {
+            return Ok(());
+        };
         let Some(Head::Request(request)) = stream.out.heads.pop_front() else {
             return Err(Misuse::UnexpectedFrame);
         };
@@ -211,8 +240,12 @@ impl<R: Ports> Connection<R> {
     fn write_opening<B: Buf>(&mut self, batch: &mut Batch<B>) {
         //= RFC 9113 §5.1.2 the peer's limit is never exceeded
         while self.counts.local < self.settings.peer.max_streams && self.heads_may_go(batch) {
-            let Some(slot) = self.scheduler.next_open() else { return };
-            let Some(stream) = self.streams.at_mut(slot) else { return };
+            let Some(slot) = self.scheduler.next_open() else {
+                return;
+            };
+            let Some(stream) = self.streams.at_mut(slot) else {
+                return;
+            };
             self.counts.count_local(stream);
             if stream.state == State::Idle {
                 self.ids.use_local(stream.id);
@@ -230,7 +263,9 @@ impl<R: Ports> Connection<R> {
     /// Whatever else needs no credit.
     fn write_heads<B: Buf>(&mut self, batch: &mut Batch<B>) {
         while self.heads_may_go(batch) {
-            let Some(slot) = self.scheduler.next_head() else { return };
+            let Some(slot) = self.scheduler.next_head() else {
+                return;
+            };
             self.write_blocks(slot, batch);
         }
     }
@@ -238,12 +273,18 @@ impl<R: Ports> Connection<R> {
     /// Header blocks leave half a batch to DATA that waits and may go.
     fn heads_may_go<B: Buf>(&self, batch: &Batch<B>) -> bool {
         let data_may_go = self.scheduler.has_turns() && self.connection_credit() > 0;
-        if data_may_go { !batch.is_half_full() } else { !batch.is_full() }
+        if data_may_go {
+            !batch.is_half_full()
+        } else {
+            !batch.is_full()
+        }
     }
 
     /// The heads of a stream, and its trailers or bare end if nothing lies between.
     fn write_blocks<B: Buf>(&mut self, slot: Slot, batch: &mut Batch<B>) {
-        let Some(stream) = self.streams.at_mut(slot) else { return };
+        let Some(stream) = self.streams.at_mut(slot) else {
+            return;
+        };
         let mut blocks = Blocks {
             encoder: &mut self.encoder,
             scratch: &mut self.scratch,
@@ -252,7 +293,10 @@ impl<R: Ports> Connection<R> {
         while let Some(head) = stream.out.heads.pop_front() {
             let end = ends_with(stream, &head);
             blocks.write_head(batch, stream.id, &head, end);
-            stream.state = stream.state.after(Event::SendHeaders).unwrap_or(stream.state);
+            stream.state = stream
+                .state
+                .after(Event::SendHeaders)
+                .unwrap_or(stream.state);
             if end {
                 stream.out.end = false;
                 end_sending(stream);

@@ -136,13 +136,23 @@ impl Settings {
         if self.unsent.is_some() {
             return Err(Violation::UnexpectedSettingsAck);
         }
-        let unacked = self.unacked.take().ok_or(Violation::UnexpectedSettingsAck)?;
-        Ok(unacked.entries.iter().filter_map(|entry| self.local.enforce(*entry)).collect())
+        let unacked = self
+            .unacked
+            .take()
+            .ok_or(Violation::UnexpectedSettingsAck)?;
+        Ok(unacked
+            .entries
+            .iter()
+            .filter_map(|entry| self.local.enforce(*entry))
+            .collect())
     }
 
     fn submit(&mut self, entries: Vec<Setting>) {
         self.unsent = Some(frame::Settings::new(entries.iter().copied()));
-        self.unacked = Some(Unacked { entries, since: None });
+        self.unacked = Some(Unacked {
+            entries,
+            since: None,
+        });
     }
 }
 
@@ -225,7 +235,11 @@ fn first_entries(role: Role, config: &Config) -> Vec<Setting> {
     if role == Role::Client {
         entries.extend(config.enable_push.map(Setting::EnablePush));
     }
-    entries.extend(config.max_concurrent_streams.map(Setting::MaxConcurrentStreams));
+    entries.extend(
+        config
+            .max_concurrent_streams
+            .map(Setting::MaxConcurrentStreams),
+    );
     if config.initial_window_size != DEFAULT_WINDOW {
         entries.push(Setting::InitialWindowSize(config.initial_window_size));
     }

@@ -21,7 +21,9 @@ impl<R: Ports> Connection<R> {
     /// Makes everything that depends on a stream agree with it. Ends every visit of a stream.
     pub(super) fn settle(&mut self, slot: Slot) {
         self.cancel_if_abandoned(slot);
-        let Some(stream) = self.streams.at_mut(slot) else { return };
+        let Some(stream) = self.streams.at_mut(slot) else {
+            return;
+        };
         if stream.is_over() {
             self.limits.good_end();
             self.stats.streams_completed += 1;
@@ -38,7 +40,9 @@ impl<R: Ports> Connection<R> {
     /// Ends a stream from this side. What it held is given back now; RST_STREAM follows if the peer
     /// knows the stream.
     pub(super) fn reset(&mut self, slot: Slot, reason: Reason, error: Error) {
-        let Some(stream) = self.streams.at_mut(slot) else { return };
+        let Some(stream) = self.streams.at_mut(slot) else {
+            return;
+        };
         if stream.state == State::Closed {
             return;
         }
@@ -48,7 +52,10 @@ impl<R: Ports> Connection<R> {
         }
         let credit = stream.port.fail(error);
         stream.clear_output();
-        stream.state = stream.state.after(Event::SendReset).unwrap_or(State::Closed);
+        stream.state = stream
+            .state
+            .after(Event::SendReset)
+            .unwrap_or(State::Closed);
         stream.reset = Some(reason);
         self.return_credit(credit);
         self.resume_waiting();
@@ -57,7 +64,9 @@ impl<R: Ports> Connection<R> {
     /// The slot of a stream goes. Every way out leads through here.
     pub(super) fn remove(&mut self, slot: Slot, how: Gone) {
         self.scheduler.place(&mut self.streams, slot, Wait::Nothing);
-        let Some(stream) = self.streams.take(slot) else { return };
+        let Some(stream) = self.streams.take(slot) else {
+            return;
+        };
         if stream.counted == Counted::Yes {
             self.counts.local -= 1;
         }
@@ -108,11 +117,19 @@ impl<R: Ports> Connection<R> {
             return;
         }
         let mut free = self.ports.free_room();
-        if free < QUANTUM.max(self.config.send_room / 4).min(self.config.send_room) {
+        if free
+            < QUANTUM
+                .max(self.config.send_room / 4)
+                .min(self.config.send_room)
+        {
             return;
         }
         while let Some(key) = self.waiting_in_list.front().copied() {
-            if let Some(stream) = self.streams.resolve(key).and_then(|s| self.streams.at_mut(s)) {
+            if let Some(stream) = self
+                .streams
+                .resolve(key)
+                .and_then(|s| self.streams.at_mut(s))
+            {
                 if free == 0 {
                     return;
                 }
@@ -128,7 +145,9 @@ impl<R: Ports> Connection<R> {
 
     /// Nobody is left who could read or write: what is not finished is cancelled.
     fn cancel_if_abandoned(&mut self, slot: Slot) {
-        let Some(stream) = self.streams.at_mut(slot) else { return };
+        let Some(stream) = self.streams.at_mut(slot) else {
+            return;
+        };
         if stream.holder != Holder::Nobody || stream.state == State::Closed {
             return;
         }

@@ -103,7 +103,11 @@ impl Shutdown {
 
     fn announce(&mut self, last_stream_id: StreamId, reason: Reason, debug_data: Bytes) {
         self.announced = Some(last_stream_id);
-        self.unsent = Some(GoAway { last_stream_id, reason, debug_data });
+        self.unsent = Some(GoAway {
+            last_stream_id,
+            reason,
+            debug_data,
+        });
     }
 
     fn lifecycle(&self) -> Lifecycle {
@@ -133,7 +137,8 @@ impl<R: Ports> Connection<R> {
         if self.shutdown.stage == Stage::Open {
             //= RFC 9113 §6.8 a graceful shutdown first names the highest id, then the real one
             self.shutdown.stage = Stage::Warned;
-            self.shutdown.announce(StreamId::MAX, Reason::NO_ERROR, Bytes::new());
+            self.shutdown
+                .announce(StreamId::MAX, Reason::NO_ERROR, Bytes::new());
             self.pings.ask_for_shutdown();
         }
     }
@@ -142,7 +147,11 @@ impl<R: Ports> Connection<R> {
     pub(crate) fn user_abort(&mut self, reason: Reason) {
         if self.shutdown.is_listening() {
             let error = Error::go_away(Bytes::new(), reason, Initiator::User);
-            let result = if reason == Reason::NO_ERROR { Ok(()) } else { Err(error.clone()) };
+            let result = if reason == Reason::NO_ERROR {
+                Ok(())
+            } else {
+                Err(error.clone())
+            };
             self.end(reason, Bytes::new(), error, result);
         }
     }
@@ -239,7 +248,10 @@ impl<R: Ports> Connection<R> {
         }
         //= RFC 9113 §5.4.1 a connection error is told by GOAWAY with the last stream processed
         let highest = self.ids.highest_remote();
-        let last = self.shutdown.announced.map_or(highest, |before| before.min(highest));
+        let last = self
+            .shutdown
+            .announced
+            .map_or(highest, |before| before.min(highest));
         self.shutdown.announce(last, reason, debug);
         self.shutdown.stage = Stage::Closing;
         self.shutdown.result = result;

@@ -87,7 +87,10 @@ impl State {
 
     //= RFC 9113 §5.1.2 open and half-closed streams count, reserved ones do not
     pub(super) const fn is_counted(self) -> bool {
-        matches!(self, State::Open | State::HalfClosedLocal | State::HalfClosedRemote)
+        matches!(
+            self,
+            State::Open | State::HalfClosedLocal | State::HalfClosedRemote
+        )
     }
 }
 
@@ -156,7 +159,13 @@ closed -      -      -      -      -      -      -      -
     //= test RFC 9113 §5.1.2
     #[test]
     fn only_open_and_half_closed_streams_count() {
-        let counted: Vec<_> = STATES.into_iter().filter(|state| state.is_counted()).collect();
-        assert_eq!(counted, [State::Open, State::HalfClosedLocal, State::HalfClosedRemote]);
+        let counted: Vec<_> = STATES
+            .into_iter()
+            .filter(|state| state.is_counted())
+            .collect();
+        assert_eq!(
+            counted,
+            [State::Open, State::HalfClosedLocal, State::HalfClosedRemote]
+        );
     }
 }

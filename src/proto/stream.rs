@@ -223,14 +223,24 @@ impl<P: Port> Stream<P> {
 impl Default for Rank {
     /// Without a signal every stream is an equal.
     fn default() -> Rank {
-        Rank { urgency: 3, order: Order::Shared }
+        Rank {
+            urgency: 3,
+            order: Order::Shared,
+        }
     }
 }
 
 impl From<Priority> for Rank {
     fn from(signal: Priority) -> Rank {
-        let order = if signal.incremental { Order::Shared } else { Order::Serial };
-        Rank { urgency: signal.urgency.min(7), order }
+        let order = if signal.incremental {
+            Order::Shared
+        } else {
+            Order::Serial
+        };
+        Rank {
+            urgency: signal.urgency.min(7),
+            order,
+        }
     }
 }
 
@@ -249,7 +259,9 @@ impl Default for Incoming {
 impl Incoming {
     /// What the answer to this request must be like.
     pub(super) fn answer_to(head: &Head) -> Incoming {
-        let Head::Request(request) = head else { return Incoming::default() };
+        let Head::Request(request) = head else {
+            return Incoming::default();
+        };
         Incoming {
             question: Question::of(&request.method),
             authority: request.uri.authority().cloned(),

@@ -22,7 +22,10 @@ pub(crate) struct Key {
 
 impl Key {
     pub(crate) const fn new(slot: u32, generation: u32) -> Key {
-        Key { slot, generation: generation & GENERATIONS }
+        Key {
+            slot,
+            generation: generation & GENERATIONS,
+        }
     }
 
     /// As one word, below 2^63 (generations are kept to 31 bits).
@@ -31,7 +34,10 @@ impl Key {
     }
 
     pub(crate) const fn from_bits(bits: u64) -> Key {
-        Key { slot: bits as u32, generation: (bits >> 32) as u32 }
+        Key {
+            slot: bits as u32,
+            generation: (bits >> 32) as u32,
+        }
     }
 
     pub(super) const fn slot(self) -> Slot {
@@ -108,12 +114,17 @@ impl<P: Port> Streams<P> {
     }
 
     pub(super) fn iter(&self) -> impl Iterator<Item = (Slot, &Stream<P>)> {
-        self.slots.iter().map(|(slot, stream)| (Slot(slot as u32), stream))
+        self.slots
+            .iter()
+            .map(|(slot, stream)| (Slot(slot as u32), stream))
     }
 
     /// The slots in use now, for a pass that may free some of them.
     pub(super) fn slots(&self) -> Vec<Slot> {
-        self.slots.iter().map(|(slot, _)| Slot(slot as u32)).collect()
+        self.slots
+            .iter()
+            .map(|(slot, _)| Slot(slot as u32))
+            .collect()
     }
 }
 
@@ -127,7 +138,10 @@ struct Seed {
 impl Seed {
     fn new() -> Seed {
         let random = RandomState::new();
-        Seed { add: random.hash_one(1), multiply: random.hash_one(2) | 1 }
+        Seed {
+            add: random.hash_one(1),
+            multiply: random.hash_one(2) | 1,
+        }
     }
 }
 
@@ -135,7 +149,10 @@ impl BuildHasher for Seed {
     type Hasher = IdHasher;
 
     fn build_hasher(&self) -> IdHasher {
-        IdHasher { state: self.add, multiply: self.multiply }
+        IdHasher {
+            state: self.add,
+            multiply: self.multiply,
+        }
     }
 }
 
@@ -175,8 +192,9 @@ mod tests {
     #[test]
     fn multiples_of_a_power_of_two_do_not_share_low_bits() {
         let seed = Seed::new();
-        let low: std::collections::HashSet<u64> =
-            (0..64u32).map(|n| seed.hash_one(StreamId::new(n << 20)) & 0xff).collect();
+        let low: std::collections::HashSet<u64> = (0..64u32)
+            .map(|n| seed.hash_one(StreamId::new(n << 20)) & 0xff)
+            .collect();
         assert!(low.len() > 20, "only {} of 64", low.len());
     }
 }

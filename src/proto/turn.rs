@@ -24,7 +24,9 @@ impl<R: Ports> Connection<R> {
     pub(super) fn write_data(&mut self, batch: &mut Batch<<R::Port as Port>::Buf>) {
         let quantum = self.quantum();
         while !batch.is_full() && self.connection_credit() > 0 {
-            let Some(slot) = self.scheduler.next_turn() else { return };
+            let Some(slot) = self.scheduler.next_turn() else {
+                return;
+            };
             self.take_turn(slot, quantum, batch);
         }
     }
@@ -41,19 +43,24 @@ impl<R: Ports> Connection<R> {
         frame.min(self.connection_credit().max(LEAST_QUANTUM))
     }
 
-    fn take_turn(
-        &mut self,
-        slot: Slot,
-        quantum: usize,
-        batch: &mut Batch<<R::Port as Port>::Buf>,
-    ) {
+    fn take_turn(&mut self, slot: Slot, quantum: usize, batch: &mut Batch<<R::Port as Port>::Buf>) {
         let credit = self.connection_credit();
         let initial = self.settings.peer.initial_window;
-        let Some(stream) = self.streams.at_mut(slot) else { return };
-        stream.deficit = if stream.deficit == 0 { quantum } else { stream.deficit.min(quantum) };
+        let Some(stream) = self.streams.at_mut(slot) else {
+            return;
+        };
+        stream.deficit = if stream.deficit == 0 {
+            quantum
+        } else {
+            stream.deficit.min(quantum)
+        };
         let open = stream.send.open(initial);
         let wanted = stream.deficit.min(open).min(credit).min(stream.queued);
-        let sent = if wanted == 0 { 0 } else { write_frame(stream, wanted, batch, &mut self.scratch) };
+        let sent = if wanted == 0 {
+            0
+        } else {
+            write_frame(stream, wanted, batch, &mut self.scratch)
+        };
         if sent > 0 {
             //= RFC 9113 §6.9.1 what is sent counts against both windows
             stream.send.debit(sent);
@@ -71,7 +78,9 @@ impl<R: Ports> Connection<R> {
     }
 
     fn end_if_last(&mut self, slot: Slot) {
-        let Some(stream) = self.streams.at_mut(slot) else { return };
+        let Some(stream) = self.streams.at_mut(slot) else {
+            return;
+        };
         if stream.queued == 0 && stream.data_is_last() {
             stream.out.end = false;
             end_sending(stream);
@@ -81,7 +90,9 @@ impl<R: Ports> Connection<R> {
     /// A turn that was cut short by the window goes on when that opens; any other is over.
     fn leave_turn(&mut self, slot: Slot, is_hidden: bool) {
         let has_credit = self.connection_credit() > 0;
-        let Some(stream) = self.streams.at_mut(slot) else { return };
+        let Some(stream) = self.streams.at_mut(slot) else {
+            return;
+        };
         if !matches!(stream.wait, Wait::Send(_) | Wait::Credit) {
             return;
         }
@@ -139,12 +150,15 @@ fn write_piece<P: Port>(stream: &mut Stream<P>, wanted: usize, batch: &mut Batch
         }
         return piece;
     }
-    let Some(mut value) = stream.out.data.pop_front() else { return 0 };
+    let Some(mut value) = stream.out.data.pop_front() else {
+        return 0;
+    };
     let piece = value.remaining().min(wanted);
     if !value.has_remaining() {
         return write_piece(stream, wanted, batch);
     }
-    if Batch::<P::Buf>::is_small(piece) || Batch::<P::Buf>::is_small(value.chunk().len().min(piece)) {
+    if Batch::<P::Buf>::is_small(piece) || Batch::<P::Buf>::is_small(value.chunk().len().min(piece))
+    {
         let piece = batch.copy(&mut value, piece);
         if value.has_remaining() {
             stream.out.data.push_front(value);
