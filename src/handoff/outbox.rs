@@ -103,7 +103,7 @@ impl<B: Buf> Outbox<B> {
         self.change(head, |queue, head| {
             queue.expect_phase_head()?;
             if let Some(Head::Response(parts)) = head {
-                let length = ContentLength::of_response(parts, queue.to_head)?;
+                let length = ContentLength::of_response(parts, queue.to_head).map_err(Misuse::from)?;
                 queue.begin_body(length, end)?;
             }
             queue.waiting_for_task.heads.extend(head.take());
@@ -367,7 +367,8 @@ impl<B> Queue<B> {
     /// Of a stream that begins with this request.
     pub(super) fn request(head: Box<Parts>, end: bool) -> Result<Queue<B>, Error> {
         let mut queue = Queue::default();
-        queue.begin_body(ContentLength::new(&head.headers)?, end)?;
+        let length = ContentLength::new(&head.headers).map_err(Misuse::from)?;
+        queue.begin_body(length, end)?;
         queue.waiting_for_task.heads.push_back(Head::Request(head));
         Ok(queue)
     }
