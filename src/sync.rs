@@ -30,7 +30,9 @@ pub(crate) use real::{
 /// Locks, and goes on with the value of a holder that panicked: no code of the user's runs under a
 /// lock of this crate, so a poisoned value is still whole.
 pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+    mutex
+        .lock()
+        .unwrap_or_else(|poisoned| poisoned.into_inner())
 }
 
 /// Leaves `waker` to be woken: both atomic wakers can, under different names.

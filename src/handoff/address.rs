@@ -29,7 +29,9 @@ const GONE: u64 = u64::MAX - 1;
 
 impl Address {
     pub(super) fn new() -> Address {
-        Address { word: AtomicU64::new(NEW) }
+        Address {
+            word: AtomicU64::new(NEW),
+        }
     }
 
     /// The task has put the stream into a slot. It collects afterwards.

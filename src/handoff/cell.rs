@@ -26,7 +26,9 @@ pub(crate) struct Cell<B> {
 
 impl<B> Clone for Cell<B> {
     fn clone(&self) -> Self {
-        Cell { outbox: Arc::clone(&self.outbox) }
+        Cell {
+            outbox: Arc::clone(&self.outbox),
+        }
     }
 }
 
@@ -38,7 +40,9 @@ impl<B: Buf> Cell<B> {
         queue: Queue<B>,
     ) -> Cell<B> {
         let inbox = Arc::new(Inbox::new(id, shared, opener));
-        Cell { outbox: Arc::new(Outbox::new(inbox, queue)) }
+        Cell {
+            outbox: Arc::new(Outbox::new(inbox, queue)),
+        }
     }
 
     /// The first handles of a stream: from now on its end is noticed when all are dropped.
@@ -76,7 +80,8 @@ impl<B: Buf> Port for Cell<B> {
 
     fn deliver_promise(&self, request: Box<http::request::Parts>, promised: Self) {
         let reader = Reader::new(Arc::clone(promised.outbox.inbox()));
-        self.inbox().deliver_promise(Request::from_parts(*request, ()), reader);
+        self.inbox()
+            .deliver_promise(Request::from_parts(*request, ()), reader);
     }
 
     fn fail(&self, error: Error) -> usize {

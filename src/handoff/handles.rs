@@ -3,6 +3,7 @@
 //! Owns: the counting (rule 8) and nothing else; `share`, `client` and `server` wrap them into the
 //! public types. Does not know: the connection task.
 
+use std::fmt;
 use std::task::{Context, Poll};
 
 use bytes::{Buf, Bytes};
@@ -31,7 +32,6 @@ pub(crate) struct Reader {
 }
 
 /// A handle to the sending half. A clone counts.
-#[derive(Debug)]
 pub(crate) struct Writer<B> {
     outbox: Arc<Outbox<B>>,
     /// Keeps the count, so that dropping needs no bound on `B`.
@@ -78,10 +78,7 @@ impl Reader {
         self.inbox.poll_data(cx)
     }
 
-    pub(crate) fn poll_trailers(
-        &self,
-        cx: &Context<'_>,
-    ) -> Poll<Result<Option<HeaderMap>, Error>> {
+    pub(crate) fn poll_trailers(&self, cx: &Context<'_>) -> Poll<Result<Option<HeaderMap>, Error>> {
         self.inbox.poll_trailers(cx)
     }
 
@@ -207,8 +204,19 @@ impl Drop for Reader {
     }
 }
 
+impl<B> fmt::Debug for Writer<B> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Writer")
+            .field("stream_id", &self.counted.0.id())
+            .finish_non_exhaustive()
+    }
+}
+
 impl<B> Clone for Writer<B> {
     fn clone(&self) -> Writer<B> {
-        Writer { outbox: Arc::clone(&self.outbox), counted: self.counted.clone() }
+        Writer {
+            outbox: Arc::clone(&self.outbox),
+            counted: self.counted.clone(),
+        }
     }
 }

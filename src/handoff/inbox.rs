@@ -11,6 +11,7 @@ use bytes::Bytes;
 use http::{HeaderMap, Request, Response};
 
 use super::address::{Address, Post};
+use super::credit::{Credit, Place};
 use super::handles::Reader;
 use super::shared::Shared;
 use super::waiting::{Waiting, poll_locked, wake};
@@ -74,29 +75,6 @@ enum End {
 enum Reading {
     Wanted,
     Stopped,
-}
-
-/// Receive credit of this stream, and who collects what is released.
-/// Invariant: `unread` is the length of all of `data`.
-#[derive(Debug)]
-struct Credit {
-    place: Place,
-    /// In `data`.
-    unread: usize,
-    /// Taken by the reader and not released.
-    taken: usize,
-    /// Released and not collected.
-    released: usize,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Place {
-    /// The slot collects it.
-    Slot,
-    /// The slot is gone: the connection-wide counter.
-    Connection,
-    /// The stream was reset: all has been returned.
-    Settled,
 }
 
 impl Inbox {
@@ -172,7 +150,9 @@ impl Inbox {
         let (reader, early) = {
             let mut received = lock(&self.received);
             if let Head::Informational(parts) = head {
-                received.informational.push_back(Response::from_parts(*parts, ()));
+                received
+                    .informational
+                    .push_back(Response::from_parts(*parts, ()));
                 (None, received.early.take())
             } else {
                 received.head = Some(head);
@@ -198,7 +178,11 @@ impl Inbox {
             received.reader.take()
         };
         wake(reader);
-        if unwanted.is_some() { Delivery::Unwanted } else { Delivery::Kept }
+        if unwanted.is_some() {
+            Delivery::Unwanted
+        } else {
+            Delivery::Kept
+        }
     }
 
     pub(super) fn deliver_trailers(&self, trailers: HeaderMap) {
@@ -278,18 +262,23 @@ impl Inbox {
     }
 
     pub(super) fn poll_response(&self, cx: &Context<'_>) -> Poll<Result<Response<()>, Error>> {
-        poll_locked(&self.received, cx, |r| &mut r.reader, |r| match r.head.take() {
-            Some(Head::Response(parts)) => Poll::Ready(Ok(Response::from_parts(*parts, ()))),
-            Some(other) => {
-                r.head = Some(other);
-                Poll::Ready(Err(Misuse::UnexpectedFrame.into()))
-            }
-            None => match &r.end {
-                End::NotYet => Poll::Pending,
-                End::Failed(error) => Poll::Ready(Err(error.clone())),
-                End::Normal => Poll::Ready(Err(Misuse::InactiveStream.into())),
+        poll_locked(
+            &self.received,
+            cx,
+            |r| &mut r.reader,
+            |r| match r.head.take() {
+                Some(Head::Response(parts)) => Poll::Ready(Ok(Response::from_parts(*parts, ()))),
+                Some(other) => {
+                    r.head = Some(other);
+                    Poll::Ready(Err(Misuse::UnexpectedFrame.into()))
+                }
+                None => match &r.end {
+                    End::NotYet => Poll::Pending,
+                    End::Failed(error) => Poll::Ready(Err(error.clone())),
+                    End::Normal => Poll::Ready(Err(Misuse::InactiveStream.into())),
+                },
             },
-        })
+        )
     }
 
     /// The next 1xx; none is left once the final response is here or the stream is over.
@@ -297,71 +286,88 @@ impl Inbox {
         &self,
         cx: &Context<'_>,
     ) -> Poll<Option<Result<Response<()>, Error>>> {
-        poll_locked(&self.received, cx, |r| &mut r.early, |r| {
-            if let Some(response) = r.informational.pop_front() {
-                return Poll::Ready(Some(Ok(response)));
-            }
-            match (&r.head, &r.end) {
-                (Some(_), _) | (None, End::Normal) => Poll::Ready(None),
-                (None, End::Failed(error)) => Poll::Ready(Some(Err(error.clone()))),
-                (None, End::NotYet) => Poll::Pending,
-            }
-        })
+        poll_locked(
+            &self.received,
+            cx,
+            |r| &mut r.early,
+            |r| {
+                if let Some(response) = r.informational.pop_front() {
+                    return Poll::Ready(Some(Ok(response)));
+                }
+                match (&r.head, &r.end) {
+                    (Some(_), _) | (None, End::Normal) => Poll::Ready(None),
+                    (None, End::Failed(error)) => Poll::Ready(Some(Err(error.clone()))),
+                    (None, End::NotYet) => Poll::Pending,
+                }
+            },
+        )
     }
 
     pub(super) fn poll_promise(
         &self,
         cx: &Context<'_>,
     ) -> Poll<Option<Result<(Request<()>, Reader), Error>>> {
-        poll_locked(&self.received, cx, |r| &mut r.pushes, |r| {
-            if let Some(promise) = r.promises.pop_front() {
-                return Poll::Ready(Some(Ok(promise)));
-            }
-            match &r.end {
-                End::NotYet => Poll::Pending,
-                End::Normal => Poll::Ready(None),
-                End::Failed(error) => Poll::Ready(Some(Err(error.clone()))),
-            }
-        })
+        poll_locked(
+            &self.received,
+            cx,
+            |r| &mut r.pushes,
+            |r| {
+                if let Some(promise) = r.promises.pop_front() {
+                    return Poll::Ready(Some(Ok(promise)));
+                }
+                match &r.end {
+                    End::NotYet => Poll::Pending,
+                    End::Normal => Poll::Ready(None),
+                    End::Failed(error) => Poll::Ready(Some(Err(error.clone()))),
+                }
+            },
+        )
     }
 
     /// The next part of the body. Its credit stays taken until it is released.
     pub(super) fn poll_data(&self, cx: &Context<'_>) -> Poll<Option<Result<Bytes, Error>>> {
         let mut other = None;
-        let polled = poll_locked(&self.received, cx, |r| &mut r.reader, |r| {
-            if let Some(data) = r.data.pop_front() {
-                r.credit.take(data.len());
-                if r.data.is_empty() && !matches!(r.end, End::NotYet) {
-                    // A task that waits for the trailers may go on now.
-                    other = r.reader.take();
+        let polled = poll_locked(
+            &self.received,
+            cx,
+            |r| &mut r.reader,
+            |r| {
+                if let Some(data) = r.data.pop_front() {
+                    r.credit.take(data.len());
+                    if r.data.is_empty() && !matches!(r.end, End::NotYet) {
+                        // A task that waits for the trailers may go on now.
+                        other = r.reader.take();
+                    }
+                    return Poll::Ready(Some(Ok(data)));
                 }
-                return Poll::Ready(Some(Ok(data)));
-            }
-            match &r.end {
-                End::NotYet => Poll::Pending,
-                End::Normal => Poll::Ready(None),
-                End::Failed(error) => Poll::Ready(Some(Err(error.clone()))),
-            }
-        });
+                match &r.end {
+                    End::NotYet => Poll::Pending,
+                    End::Normal => Poll::Ready(None),
+                    End::Failed(error) => Poll::Ready(Some(Err(error.clone()))),
+                }
+            },
+        );
         wake(other);
         polled
     }
 
     /// The trailers, once the body has been read.
-    pub(super) fn poll_trailers(
-        &self,
-        cx: &Context<'_>,
-    ) -> Poll<Result<Option<HeaderMap>, Error>> {
-        poll_locked(&self.received, cx, |r| &mut r.reader, |r| {
-            if !r.data.is_empty() {
-                return Poll::Pending;
-            }
-            match &r.end {
-                End::NotYet => Poll::Pending,
-                End::Normal => Poll::Ready(Ok(r.trailers.take())),
-                End::Failed(error) => Poll::Ready(Err(error.clone())),
-            }
-        })
+    pub(super) fn poll_trailers(&self, cx: &Context<'_>) -> Poll<Result<Option<HeaderMap>, Error>> {
+        poll_locked(
+            &self.received,
+            cx,
+            |r| &mut r.reader,
+            |r| {
+                if !r.data.is_empty() {
+                    return Poll::Pending;
+                }
+                match &r.end {
+                    End::NotYet => Poll::Pending,
+                    End::Normal => Poll::Ready(Ok(r.trailers.take())),
+                    End::Failed(error) => Poll::Ready(Err(error.clone())),
+                }
+            },
+        )
     }
 
     /// Nothing is left to read, and nothing will come.
@@ -448,44 +454,15 @@ impl Default for Received {
             trailers: None,
             end: End::NotYet,
             reading: Reading::Wanted,
-            credit: Credit { place: Place::Slot, unread: 0, taken: 0, released: 0 },
+            credit: Credit {
+                place: Place::Slot,
+                unread: 0,
+                taken: 0,
+                released: 0,
+            },
             reader: Waiting::default(),
             early: Waiting::default(),
             pushes: Waiting::default(),
         }
-    }
-}
-
-impl Credit {
-    /// The reader takes `bytes` of what is unread.
-    fn take(&mut self, bytes: usize) {
-        self.unread -= bytes;
-        self.taken += bytes;
-    }
-
-    fn release_taken(&mut self, bytes: usize) -> Place {
-        self.taken = self.taken.saturating_sub(bytes);
-        self.release(bytes)
-    }
-
-    fn release_unread(&mut self) -> Place {
-        let bytes = std::mem::take(&mut self.unread);
-        self.release(bytes)
-    }
-
-    fn release(&mut self, bytes: usize) -> Place {
-        if self.place == Place::Slot {
-            self.released += bytes;
-        }
-        self.place
-    }
-
-    /// The stream was reset: all that is out returns at once, and nothing after it.
-    fn settle(&mut self) -> usize {
-        if self.place == Place::Settled {
-            return 0;
-        }
-        self.place = Place::Settled;
-        self.unread + self.taken + std::mem::take(&mut self.released)
     }
 }

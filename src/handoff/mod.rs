@@ -39,8 +39,10 @@
 //! 8. *Last handle.* The handle that brings the count to zero posts; the task finds the count at
 //!    zero and abandons the stream. Handles are only cloned from handles, so zero is final.
 
+mod account;
 mod address;
 mod cell;
+mod credit;
 mod handles;
 mod inbox;
 mod opening;

@@ -43,10 +43,18 @@ struct Opening<B> {
 impl<B: Buf> Hub<B> {
     /// `first_id`: 1 or another odd number for a client, 2 for a server.
     pub(crate) fn new(first_id: StreamId, limits: Limits) -> Hub<B> {
-        let opening =
-            Opening { next_id: Some(first_id), births: VecDeque::new(), closed: None };
+        let opening = Opening {
+            next_id: Some(first_id),
+            births: VecDeque::new(),
+            closed: None,
+        };
         let shared = Arc::new(Shared::new(limits));
-        Hub { inner: Arc::new(Inner { shared, opening: Mutex::new(opening) }) }
+        Hub {
+            inner: Arc::new(Inner {
+                shared,
+                opening: Mutex::new(opening),
+            }),
+        }
     }
 
     pub(crate) fn shared(&self) -> &Arc<Shared> {
@@ -97,7 +105,11 @@ impl<B: Buf> Hub<B> {
             let shared = Arc::clone(&self.inner.shared);
             let cell = Cell::new(id, shared, Opener::Local, queue);
             let handles = cell.handles();
-            opening.births.push_back(Birth { id, parent, port: cell });
+            opening.births.push_back(Birth {
+                id,
+                parent,
+                port: cell,
+            });
             (handles, opening.births.len() == 1)
         };
         if first {
@@ -140,7 +152,9 @@ impl<B: Buf> Hub<B> {
 
 impl<B> Clone for Hub<B> {
     fn clone(&self) -> Hub<B> {
-        Hub { inner: Arc::clone(&self.inner) }
+        Hub {
+            inner: Arc::clone(&self.inner),
+        }
     }
 }
 
@@ -148,7 +162,12 @@ impl<B: Buf> Ports for Hub<B> {
     type Port = Cell<B>;
 
     fn open_remote(&self, id: StreamId) -> Cell<B> {
-        Cell::new(id, Arc::clone(&self.inner.shared), Opener::Remote, Queue::default())
+        Cell::new(
+            id,
+            Arc::clone(&self.inner.shared),
+            Opener::Remote,
+            Queue::default(),
+        )
     }
 
     fn held(&self) -> usize {

@@ -10,9 +10,9 @@ use bytes::Buf;
 use http::request::Parts;
 use http::{HeaderMap, Method};
 
+use super::account::Account;
 use super::handles::PollReset;
 use super::inbox::Inbox;
-use super::room::{FLOOR, above_floor};
 use super::waiting::{Waiting, poll_locked, wake};
 use crate::error::{Error, Misuse};
 use crate::frame::{Reason, StreamId};
@@ -60,27 +60,12 @@ enum Phase {
     Failed(Error),
 }
 
-/// Bytes of this producer, counted from the stream's birth.
-/// Invariant: `taken <= queued`; what is buffered is the difference.
-#[derive(Debug, Default)]
-struct Account {
-    queued: u64,
-    taken: u64,
-    /// Queued and not yet reported to the task.
-    unreported: usize,
-    /// The sum of the peer's WINDOW_UPDATEs: the window is this + initial - queued.
-    credit: i64,
-    /// `queued` may grow to here on the application's own word.
-    requested: u64,
-    /// Room granted by the scheduler, above the floor.
-    granted: usize,
-    /// The capacity that the application was last told, less what it used of it.
-    reported: usize,
-}
-
 impl<B: Buf> Outbox<B> {
     pub(super) fn new(inbox: Arc<Inbox>, queue: Queue<B>) -> Outbox<B> {
-        Outbox { inbox, queue: Mutex::new(queue) }
+        Outbox {
+            inbox,
+            queue: Mutex::new(queue),
+        }
     }
 
     pub(super) fn inbox(&self) -> &Arc<Inbox> {
@@ -103,7 +88,8 @@ impl<B: Buf> Outbox<B> {
         self.change(head, |queue, head| {
             queue.expect_phase_head()?;
             if let Some(Head::Response(parts)) = head {
-                let length = ContentLength::of_response(parts, queue.to_head).map_err(Misuse::from)?;
+                let length =
+                    ContentLength::of_response(parts, queue.to_head).map_err(Misuse::from)?;
                 queue.begin_body(length, end)?;
             }
             queue.waiting_for_task.heads.extend(head.take());
@@ -149,7 +135,11 @@ impl<B: Buf> Outbox<B> {
                 return;
             }
             queue.reset = Some(reason);
-            queue.stop(Phase::Failed(Error::reset(id, reason, crate::error::Initiator::User)))
+            queue.stop(Phase::Failed(Error::reset(
+                id,
+                reason,
+                crate::error::Initiator::User,
+            )))
         };
         self.finish_stop(stopped);
         self.inbox.post();
@@ -173,21 +163,26 @@ impl<B: Buf> Outbox<B> {
     /// Ready when there is capacity that the application has not been told of.
     pub(super) fn poll_capacity(&self, cx: &Context<'_>) -> Poll<Option<Result<usize, Error>>> {
         let mut short_of_room = false;
-        let polled = poll_locked(&self.queue, cx, |q| &mut q.producer, |queue| {
-            match &queue.phase {
-                Phase::Head | Phase::Body => {}
-                Phase::Ended | Phase::Stopped(_) => return Poll::Ready(None),
-                Phase::Failed(error) => return Poll::Ready(Some(Err(error.clone()))),
-            }
-            let capacity = self.capacity_of(queue);
-            if capacity > queue.account.reported {
+        let polled = poll_locked(
+            &self.queue,
+            cx,
+            |q| &mut q.producer,
+            |queue| {
+                match &queue.phase {
+                    Phase::Head | Phase::Body => {}
+                    Phase::Ended | Phase::Stopped(_) => return Poll::Ready(None),
+                    Phase::Failed(error) => return Poll::Ready(Some(Err(error.clone()))),
+                }
+                let capacity = self.capacity_of(queue);
+                if capacity > queue.account.reported {
+                    queue.account.reported = capacity;
+                    return Poll::Ready(Some(Ok(capacity)));
+                }
                 queue.account.reported = capacity;
-                return Poll::Ready(Some(Ok(capacity)));
-            }
-            queue.account.reported = capacity;
-            short_of_room = self.is_short_of_room(queue);
-            Poll::Pending
-        });
+                short_of_room = self.is_short_of_room(queue);
+                Poll::Pending
+            },
+        );
         if polled.is_pending() && short_of_room {
             self.inbox.shared().room().set_waiting();
             self.inbox.post();
@@ -201,23 +196,33 @@ impl<B: Buf> Outbox<B> {
         cx: &Context<'_>,
         mode: PollReset,
     ) -> Poll<Result<Reason, Error>> {
-        poll_locked(&self.queue, cx, |q| &mut q.resets, |queue| match &queue.phase {
-            Phase::Stopped(reason) => Poll::Ready(Ok(*reason)),
-            Phase::Failed(error) => Poll::Ready(error.reason().ok_or_else(|| error.clone())),
-            Phase::Body | Phase::Ended if mode == PollReset::AwaitingHeaders => {
-                Poll::Ready(Err(Misuse::PollResetAfterSendResponse.into()))
-            }
-            Phase::Head | Phase::Body | Phase::Ended => Poll::Pending,
-        })
+        poll_locked(
+            &self.queue,
+            cx,
+            |q| &mut q.resets,
+            |queue| match &queue.phase {
+                Phase::Stopped(reason) => Poll::Ready(Ok(*reason)),
+                Phase::Failed(error) => Poll::Ready(error.reason().ok_or_else(|| error.clone())),
+                Phase::Body | Phase::Ended if mode == PollReset::AwaitingHeaders => {
+                    Poll::Ready(Err(Misuse::PollResetAfterSendResponse.into()))
+                }
+                Phase::Head | Phase::Body | Phase::Ended => Poll::Pending,
+            },
+        )
     }
 
     /// Ready when the request has left the queue for a concurrency slot.
     pub(super) fn poll_opened(&self, cx: &Context<'_>) -> Poll<Result<(), Error>> {
-        poll_locked(&self.queue, cx, |q| &mut q.opening, |queue| match &queue.phase {
-            _ if queue.opened => Poll::Ready(Ok(())),
-            Phase::Failed(_) | Phase::Stopped(_) => Poll::Ready(Ok(())),
-            _ => Poll::Pending,
-        })
+        poll_locked(
+            &self.queue,
+            cx,
+            |q| &mut q.opening,
+            |queue| match &queue.phase {
+                _ if queue.opened => Poll::Ready(Ok(())),
+                Phase::Failed(_) | Phase::Stopped(_) => Poll::Ready(Ok(())),
+                _ => Poll::Pending,
+            },
+        )
     }
 
     // ---- the task ------------------------------------------------------------------------
@@ -375,7 +380,10 @@ impl<B> Queue<B> {
 
     /// Of a stream that is promised as the answer to this request.
     pub(super) fn promise(head: Box<Parts>) -> Queue<B> {
-        let mut queue = Queue { to_head: head.method == Method::HEAD, ..Queue::default() };
+        let mut queue = Queue {
+            to_head: head.method == Method::HEAD,
+            ..Queue::default()
+        };
         queue.waiting_for_task.heads.push_back(Head::Request(head));
         queue
     }
@@ -411,7 +419,11 @@ impl<B> Queue<B> {
         Stopped {
             dropped: (std::mem::take(&mut self.waiting_for_task), Some(phase)),
             held: self.account.clear(),
-            wakers: [self.producer.take(), self.resets.take(), self.opening.take()],
+            wakers: [
+                self.producer.take(),
+                self.resets.take(),
+                self.opening.take(),
+            ],
         }
     }
 
@@ -449,53 +461,6 @@ impl<B> Default for Queue<B> {
             resets: Waiting::default(),
             opening: Waiting::default(),
         }
-    }
-}
-
-impl Account {
-    fn buffered(&self) -> usize {
-        (self.queued - self.taken) as usize
-    }
-
-    /// The stream's window that is left for bytes not yet queued.
-    fn window(&self, initial: u32) -> usize {
-        let window = i64::from(initial)
-            .saturating_add(self.credit)
-            .saturating_sub(i64::try_from(self.queued).unwrap_or(i64::MAX));
-        usize::try_from(window).unwrap_or(0)
-    }
-
-    /// What the floor leaves, and above it what may be taken directly or was granted.
-    fn room(&self, direct: usize) -> usize {
-        FLOOR.saturating_sub(self.buffered()).saturating_add(direct.max(self.granted))
-    }
-
-    /// `bytes` have arrived: answers how much of them the room is charged.
-    fn queue(&mut self, bytes: usize) -> usize {
-        let above = above_floor(self.buffered());
-        self.queued += bytes as u64;
-        self.unreported += bytes;
-        self.requested = self.requested.max(self.queued);
-        self.reported = self.reported.saturating_sub(bytes);
-        let charged = above_floor(self.buffered()) - above;
-        self.granted = self.granted.saturating_sub(charged);
-        charged
-    }
-
-    /// `bytes` went into a batch: answers how much of the room returns.
-    fn take(&mut self, bytes: usize) -> usize {
-        let above = above_floor(self.buffered());
-        self.taken = self.queued.min(self.taken + bytes as u64);
-        above - above_floor(self.buffered())
-    }
-
-    /// Nothing is buffered any more: answers how much of the room returns.
-    fn clear(&mut self) -> usize {
-        let above = above_floor(self.buffered());
-        self.taken = self.queued;
-        self.unreported = 0;
-        self.granted = 0;
-        above
     }
 }
 

@@ -83,13 +83,18 @@ impl UserPing {
     }
 
     pub(super) fn poll_answered(&self, cx: &Context<'_>) -> Poll<Result<(), Error>> {
-        poll_locked(&self.state, cx, |s| &mut s.pong, |state| match &state.stage {
-            Stage::Answered => {
-                state.stage = Stage::Idle;
-                Poll::Ready(Ok(()))
-            }
-            Stage::Closed(error) => Poll::Ready(Err(error.clone())),
-            Stage::Idle | Stage::Asked(_) | Stage::Sent => Poll::Pending,
-        })
+        poll_locked(
+            &self.state,
+            cx,
+            |s| &mut s.pong,
+            |state| match &state.stage {
+                Stage::Answered => {
+                    state.stage = Stage::Idle;
+                    Poll::Ready(Ok(()))
+                }
+                Stage::Closed(error) => Poll::Ready(Err(error.clone())),
+                Stage::Idle | Stage::Asked(_) | Stage::Sent => Poll::Pending,
+            },
+        )
     }
 }

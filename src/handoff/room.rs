@@ -23,13 +23,20 @@ pub(super) struct Room {
 
 impl Room {
     pub(super) fn new(limit: usize) -> Room {
-        Room { word: AtomicUsize::new(0), limit }
+        Room {
+            word: AtomicUsize::new(0),
+            limit,
+        }
     }
 
     /// What a producer may add above its floor right now: nothing while somebody waits.
     pub(super) fn direct(&self) -> usize {
         let word = self.word.load(Ordering::Acquire);
-        if word & WAITING != 0 { 0 } else { self.limit.saturating_sub(word / STEP) }
+        if word & WAITING != 0 {
+            0
+        } else {
+            self.limit.saturating_sub(word / STEP)
+        }
     }
 
     /// What may be granted to those who wait.

@@ -44,7 +44,11 @@ pub(super) fn poll_locked<T, R>(
             return Poll::Ready(value);
         }
         let waiting = place(&mut guard);
-        if waiting.0.as_ref().is_some_and(|known| known.will_wake(cx.waker())) {
+        if waiting
+            .0
+            .as_ref()
+            .is_some_and(|known| known.will_wake(cx.waker()))
+        {
             return Poll::Pending;
         }
         match fresh.take() {

@@ -20,12 +20,17 @@ fn loom_reader_parks_while_data_arrives() {
         let hub = hub(0);
         let (cell, _writer, reader) = accepted(&hub);
         let read = spawn(move || {
-            let data = block_on(poll_fn(|cx| reader.poll_data(cx))).unwrap().unwrap();
+            let data = block_on(poll_fn(|cx| reader.poll_data(cx)))
+                .unwrap()
+                .unwrap();
             let end = block_on(poll_fn(|cx| reader.poll_data(cx)));
             assert!(end.is_none());
             data
         });
-        assert_eq!(cell.deliver_data(Bytes::from_static(b"a"), false), Delivery::Kept);
+        assert_eq!(
+            cell.deliver_data(Bytes::from_static(b"a"), false),
+            Delivery::Kept
+        );
         cell.deliver_trailers(HeaderMap::new());
         assert_eq!(read.join().unwrap(), "a");
     });
@@ -38,7 +43,10 @@ fn loom_trailers_waiter_against_body_reader() {
         let (cell, _writer, reader) = accepted(&hub);
         let other = reader.clone();
         let trailers = spawn(move || block_on(poll_fn(|cx| other.poll_trailers(cx))).unwrap());
-        assert_eq!(cell.deliver_data(Bytes::from_static(b"a"), true), Delivery::Kept);
+        assert_eq!(
+            cell.deliver_data(Bytes::from_static(b"a"), true),
+            Delivery::Kept
+        );
         let data = super::poll_once(|cx| reader.poll_data(cx));
         assert!(data.is_ready());
         assert!(trailers.join().unwrap().is_none());

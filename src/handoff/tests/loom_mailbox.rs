@@ -7,7 +7,7 @@ use std::task::Poll;
 use bytes::Bytes;
 
 use super::{KEY, accepted, answering, block_on, collect, hub, model, posted, request, spawn};
-use super::{take_posted, response};
+use super::{response, take_posted};
 use crate::error::{Error, Initiator};
 use crate::frame::Reason;
 use crate::proto::port::{Interest, Port, Ports};
@@ -49,7 +49,10 @@ fn loom_two_halves_post_one_key() {
         let hub = hub(0);
         let (cell, writer, reader) = answering(&hub);
         let _ = cell.deliver_data(Bytes::from_static(b"abc"), false);
-        assert!(matches!(super::poll_once(|cx| reader.poll_data(cx)), Poll::Ready(Some(Ok(_)))));
+        assert!(matches!(
+            super::poll_once(|cx| reader.poll_data(cx)),
+            Poll::Ready(Some(Ok(_)))
+        ));
         let release = spawn(move || reader.release(3).map(|()| reader).unwrap());
         writer.send_data(Bytes::from_static(b"a"), false).unwrap();
         let reader = release.join().unwrap();
@@ -93,7 +96,10 @@ fn loom_post_of_dead_handle_against_reuse_of_its_slot() {
         next.adopt(Key::new(3, 2));
         let late = late.join().unwrap();
         for key in take_posted(hub.shared()) {
-            assert_eq!(key, KEY, "a dead handle posts under its own generation only");
+            assert_eq!(
+                key, KEY,
+                "a dead handle posts under its own generation only"
+            );
         }
         drop(late);
         let after: Vec<Key> = take_posted(hub.shared());
@@ -188,7 +194,11 @@ fn loom_last_requester_against_task_parking() {
         let dropper = spawn(move || shared.drop_requester());
         block_on(poll_fn(|cx| {
             hub.shared().register(cx.waker());
-            if hub.shared().requesters() == 0 { Poll::Ready(()) } else { Poll::Pending }
+            if hub.shared().requesters() == 0 {
+                Poll::Ready(())
+            } else {
+                Poll::Pending
+            }
         }));
         dropper.join().unwrap();
     });

@@ -20,7 +20,12 @@ fn body(bytes: usize) -> Bytes {
 }
 
 /// A producer that waits for capacity after it has used its floor.
-fn full() -> (super::Hub<Bytes>, super::Cell<Bytes>, super::Writer<Bytes>, super::Reader) {
+fn full() -> (
+    super::Hub<Bytes>,
+    super::Cell<Bytes>,
+    super::Writer<Bytes>,
+    super::Reader,
+) {
     let hub = hub(0);
     let (cell, writer, reader) = answering(&hub);
     writer.send_data(body(FLOOR), false).unwrap();

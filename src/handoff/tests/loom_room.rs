@@ -13,7 +13,11 @@ fn loom_direct_take_against_waiter() {
         let taker = Arc::clone(&room);
         let direct = spawn(move || taker.direct());
         room.give_back(10);
-        assert_eq!(direct.join().unwrap(), 0, "what is given back while somebody waits is his");
+        assert_eq!(
+            direct.join().unwrap(),
+            0,
+            "what is given back while somebody waits is his"
+        );
         assert_eq!(room.free(), 10);
     });
 }

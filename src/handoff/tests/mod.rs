@@ -46,16 +46,24 @@ pub(super) fn block_on<T>(future: impl Future<Output = T>) -> T {
 
 #[cfg(not(fairmux_loom))]
 pub(super) fn block_on<T>(future: impl Future<Output = T>) -> T {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build();
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_time()
+        .build();
     let within = tokio::time::Duration::from_secs(20);
-    let waited = runtime.unwrap().block_on(async { tokio::time::timeout(within, future).await });
+    let waited = runtime
+        .unwrap()
+        .block_on(async { tokio::time::timeout(within, future).await });
     waited.expect("a task waits and nobody wakes it")
 }
 
 pub(super) const KEY: Key = Key::new(3, 1);
 
 pub(super) fn hub(send_room: usize) -> Hub<Bytes> {
-    let limits = Limits { max_send_buffer: 1 << 20, send_room, recv_window: 65_535 };
+    let limits = Limits {
+        max_send_buffer: 1 << 20,
+        send_room,
+        recv_window: 65_535,
+    };
     Hub::new(StreamId::new(1), limits)
 }
 
@@ -103,7 +111,11 @@ pub(super) async fn posted(shared: &Arc<Shared>) -> Vec<Key> {
     poll_fn(|cx| {
         shared.register(cx.waker());
         let keys = take_posted(shared);
-        if keys.is_empty() { Poll::Pending } else { Poll::Ready(keys) }
+        if keys.is_empty() {
+            Poll::Pending
+        } else {
+            Poll::Ready(keys)
+        }
     })
     .await
 }

@@ -30,8 +30,15 @@ fn data_before_a_reset_is_readable_then_the_error() {
         panic!("the data is lost")
     };
     reader.release(data.len()).unwrap();
-    assert!(matches!(poll_once(|cx| reader.poll_data(cx)), Poll::Ready(Some(Err(_)))));
-    assert_eq!(collect(&cell).0.released, 0, "returned by the reset already");
+    assert!(matches!(
+        poll_once(|cx| reader.poll_data(cx)),
+        Poll::Ready(Some(Err(_)))
+    ));
+    assert_eq!(
+        collect(&cell).0.released,
+        0,
+        "returned by the reset already"
+    );
 }
 
 #[test]
@@ -40,8 +47,14 @@ fn complete_message_stays_complete_after_a_reset() {
     let (cell, _writer, reader) = accepted(&hub);
     assert_eq!(cell.deliver_data(body(5), true), Delivery::Kept);
     cell.fail(cancelled());
-    assert!(matches!(poll_once(|cx| reader.poll_data(cx)), Poll::Ready(Some(Ok(_)))));
-    assert!(matches!(poll_once(|cx| reader.poll_data(cx)), Poll::Ready(None)));
+    assert!(matches!(
+        poll_once(|cx| reader.poll_data(cx)),
+        Poll::Ready(Some(Ok(_)))
+    ));
+    assert!(matches!(
+        poll_once(|cx| reader.poll_data(cx)),
+        Poll::Ready(None)
+    ));
 }
 
 #[test]
@@ -79,10 +92,16 @@ fn capacity_is_told_once() {
     let hub = hub(0);
     let (_cell, writer, _reader) = answering(&hub);
     writer.reserve(50);
-    assert!(matches!(poll_once(|cx| writer.poll_capacity(cx)), Poll::Ready(Some(Ok(50)))));
+    assert!(matches!(
+        poll_once(|cx| writer.poll_capacity(cx)),
+        Poll::Ready(Some(Ok(50)))
+    ));
     assert!(poll_once(|cx| writer.poll_capacity(cx)).is_pending());
     writer.reserve(80);
-    assert!(matches!(poll_once(|cx| writer.poll_capacity(cx)), Poll::Ready(Some(Ok(80)))));
+    assert!(matches!(
+        poll_once(|cx| writer.poll_capacity(cx)),
+        Poll::Ready(Some(Ok(80)))
+    ));
 }
 
 #[test]
@@ -102,12 +121,20 @@ fn producer_short_of_room_is_announced_and_a_grant_lets_it_go_on() {
 fn content_must_be_what_the_head_announced() {
     let hub = hub(0);
     let (cell, writer, _reader) = accepted(&hub);
-    let (parts, ()) =
-        Response::builder().header("content-length", "3").body(()).unwrap().into_parts();
-    writer.send_head(Head::Response(Box::new(parts)), false).unwrap();
+    let (parts, ()) = Response::builder()
+        .header("content-length", "3")
+        .body(())
+        .unwrap()
+        .into_parts();
+    writer
+        .send_head(Head::Response(Box::new(parts)), false)
+        .unwrap();
     assert!(writer.send_data(body(4), true).is_err());
     writer.send_data(body(2), false).unwrap();
-    assert!(writer.send_data(body(0), true).is_err(), "one octet is missing");
+    assert!(
+        writer.send_data(body(0), true).is_err(),
+        "one octet is missing"
+    );
     writer.send_data(body(1), true).unwrap();
     assert_eq!(collect(&cell).0.queued, 3);
 }
