@@ -8,7 +8,7 @@ pub(crate) use loom::{
     future::AtomicWaker,
     sync::{
         Arc, Mutex, MutexGuard,
-        atomic::{AtomicBool, AtomicI64, AtomicU32, AtomicU64, AtomicUsize, Ordering},
+        atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering},
     },
 };
 
@@ -18,12 +18,12 @@ mod real {
     pub(crate) use atomic_waker::AtomicWaker;
     pub(crate) use std::sync::{
         Arc, Mutex, MutexGuard,
-        atomic::{AtomicBool, AtomicI64, AtomicU32, AtomicU64, AtomicUsize, Ordering},
+        atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering},
     };
 }
 #[cfg(not(fairmux_loom))]
 pub(crate) use real::{
-    Arc, AtomicBool, AtomicI64, AtomicU32, AtomicU64, AtomicUsize, AtomicWaker, Mutex, MutexGuard,
+    Arc, AtomicBool, AtomicU32, AtomicU64, AtomicUsize, AtomicWaker, Mutex, MutexGuard,
     Ordering,
 };
 

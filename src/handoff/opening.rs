@@ -174,14 +174,6 @@ impl<B: Buf> Ports for Hub<B> {
         self.inner.shared.held()
     }
 
-    fn free_room(&self) -> usize {
-        self.inner.shared.room().free()
-    }
-
-    fn room_resumed(&self) {
-        self.inner.shared.room().clear_waiting();
-    }
-
     fn set_initial_window(&self, size: u32) {
         self.inner.shared.set_initial_window(size);
     }
