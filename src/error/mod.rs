@@ -305,3 +305,6 @@ impl From<Misuse> for Error {
         Kind::Misuse(misuse).into()
     }
 }
+
+#[cfg(test)]
+mod tests;

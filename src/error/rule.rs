@@ -27,7 +27,7 @@ macro_rules! rules {
             }
 
             #[cfg(test)]
-            const ALL: &'static [MessageRule] = &[$(MessageRule::$name,)+];
+            pub(super) const ALL: &'static [MessageRule] = &[$(MessageRule::$name,)+];
         }
     };
 }

@@ -68,7 +68,7 @@ macro_rules! violations {
             }
 
             #[cfg(test)]
-            const ALL: &'static [Violation] = &[$(Violation::$name,)+];
+            pub(super) const ALL: &'static [Violation] = &[$(Violation::$name,)+];
         }
     };
 }

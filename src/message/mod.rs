@@ -30,3 +30,6 @@ pub(crate) enum Head {
     /// 1xx: more heads follow.
     Informational(Box<http::response::Parts>),
 }
+
+#[cfg(test)]
+mod tests;

@@ -54,7 +54,15 @@ pub(super) fn method(value: &HeaderValue) -> Result<Method, MessageRule> {
 }
 
 pub(super) fn scheme(value: &HeaderValue) -> Result<Scheme, MessageRule> {
-    Scheme::try_from(value.as_bytes()).map_err(|_| MessageRule::SchemeValue)
+    //= RFC 3986 §3.1 a scheme begins with a letter; `http` would take an empty one
+    match value.as_bytes() {
+        b"https" => Ok(Scheme::HTTPS),
+        b"http" => Ok(Scheme::HTTP),
+        [first, ..] if first.is_ascii_alphabetic() => {
+            Scheme::try_from(value.as_bytes()).map_err(|_| MessageRule::SchemeValue)
+        }
+        _ => Err(MessageRule::SchemeValue),
+    }
 }
 
 pub(super) fn authority(value: &HeaderValue) -> Result<Authority, MessageRule> {

@@ -178,6 +178,7 @@ impl Target {
     }
 
     /// `http` has no URI of a scheme and a path alone: the scheme goes if there is no authority.
+    /// The combinations that `from_pseudo` lets through are all URIs.
     fn into_uri(self) -> Uri {
         let mut parts = uri::Parts::default();
         if self.authority.is_some() {
