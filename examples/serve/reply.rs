@@ -1,0 +1,97 @@
+//! Owns the heads of answers, and the answers that are ready at once. Knows nothing of files.
+
+use std::cell::RefCell;
+use std::time::SystemTime;
+
+use bytes::Bytes;
+use http::header::{self, HeaderValue};
+use http::{Response, StatusCode};
+
+use crate::conditions;
+use crate::fairmux::server::SendResponse;
+use crate::fairmux::{Error, SendStream};
+
+/// Plain text, for people.
+pub(crate) const TEXT: HeaderValue = HeaderValue::from_static("text/plain; charset=utf-8");
+
+/// What this program writes bodies to.
+pub(crate) type Sender = SendStream<Bytes>;
+
+/// What this program answers through.
+pub(crate) type Responder = SendResponse<Bytes>;
+
+/// A head with the status and the date.
+pub(crate) fn head(status: StatusCode) -> Response<()> {
+    let mut head = Response::new(());
+    *head.status_mut() = status;
+    if let Some(date) = today() {
+        head.headers_mut().insert(header::DATE, date);
+    }
+    head
+}
+
+/// A head for `len` bytes of `kind`.
+pub(crate) fn head_of(status: StatusCode, kind: HeaderValue, len: u64) -> Response<()> {
+    let mut head = head(status);
+    head.headers_mut().insert(header::CONTENT_TYPE, kind);
+    head.headers_mut()
+        .insert(header::CONTENT_LENGTH, HeaderValue::from(len));
+    head
+}
+
+/// Sends an answer whose body is here already. `with_body` is false for HEAD.
+pub(crate) fn whole(
+    mut respond: Responder,
+    head: Response<()>,
+    body: Bytes,
+    with_body: bool,
+) -> Result<(), Error> {
+    let end = !with_body || body.is_empty();
+    let mut stream = respond.send_response(head, end)?;
+    if end {
+        Ok(())
+    } else {
+        stream.send_data(body, true)
+    }
+}
+
+/// Says the status in words.
+pub(crate) fn status(respond: Responder, status: StatusCode, with_body: bool) -> Result<(), Error> {
+    let body = Bytes::from_static(status.canonical_reason().unwrap_or("").as_bytes());
+    whole(
+        respond,
+        head_of(status, TEXT, body.len() as u64),
+        body,
+        with_body,
+    )
+}
+
+/// 405, with the methods that would have been right.
+pub(crate) fn not_allowed(respond: Responder, allow: &'static str) -> Result<(), Error> {
+    let mut head = head_of(StatusCode::METHOD_NOT_ALLOWED, TEXT, 0);
+    head.headers_mut()
+        .insert(header::ALLOW, HeaderValue::from_static(allow));
+    whole(respond, head, Bytes::new(), false)
+}
+
+/// A date as a field's value.
+pub(crate) fn date(time: SystemTime) -> Option<HeaderValue> {
+    let date = httpdate::fmt_http_date(conditions::date(time)?);
+    HeaderValue::try_from(date).ok()
+}
+
+/// The date of now, made once a second.
+fn today() -> Option<HeaderValue> {
+    thread_local! {
+        static LAST: RefCell<Option<(SystemTime, HeaderValue)>> = const { RefCell::new(None) };
+    }
+    let now = conditions::date(SystemTime::now())?;
+    LAST.with_borrow_mut(|last| match last {
+        Some((second, value)) if *second == now => Some(value.clone()),
+        _ => {
+            let value = date(now)?;
+            *last = Some((now, value.clone()));
+            Some(value)
+        }
+    })
+}
