@@ -87,7 +87,7 @@ pub(crate) async fn download(
         let piece = piece?;
         let len = piece.len();
         bytes += len as u64;
-        means.received.set(means.received.get() + len as u64);
+        means.received.piece(len);
         if let Some(file) = &mut file {
             file.write(&piece).await?;
         }

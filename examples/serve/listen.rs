@@ -24,8 +24,8 @@ const BREATH: Duration = Duration::from_millis(100);
 
 /// For clients that speak HTTP/1.1 over TLS.
 const REFUSAL: &[u8] = b"HTTP/1.1 505 HTTP Version Not Supported\r\n\
-    content-type: text/plain\r\ncontent-length: 34\r\nconnection: close\r\n\r\n\
-    This server speaks only HTTP/2.  \r\n";
+    content-type: text/plain\r\ncontent-length: 32\r\nconnection: close\r\n\r\n\
+    This server speaks only HTTP/2.\n";
 
 type Fallible = Result<(), Box<dyn std::error::Error + Send + Sync>>;
 

@@ -10,6 +10,8 @@
 //! - `POST /echo` sends the body back; `/sink` reads it and says how long it was;
 //! - `/status/N` answers with that status.
 
+#![expect(clippy::disallowed_types, reason = "that rule is the library's own")]
+
 mod body;
 mod conditions;
 mod fault;
@@ -28,7 +30,7 @@ mod tls;
 
 use std::io::{self, Write};
 use std::net::SocketAddr;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
@@ -81,7 +83,7 @@ async fn serve(options: &Options, root: Arc<Path>) -> Result<(), Fault> {
         root,
         builder: preset(options),
         stop: stopped,
-        alive,
+        _alive: alive,
     };
 
     let plain = socket::listen(options.listen)?;
@@ -137,7 +139,7 @@ fn secure(options: &Options) -> Result<Option<(TcpListener, TlsAcceptor)>, Fault
     Ok(Some((socket::listen(options.listen_tls)?, tls.into())))
 }
 
-fn root(dir: &PathBuf) -> Result<Arc<Path>, Fault> {
+fn root(dir: &Path) -> Result<Arc<Path>, Fault> {
     let fault = |why: io::Error| Fault::new(format_args!("cannot serve {}", dir.display()), why);
     let root = dir.canonicalize().map_err(fault)?;
     root.read_dir().map_err(fault)?;

@@ -10,7 +10,7 @@ use std::path::{Component, Path, PathBuf};
 #[derive(Debug)]
 pub(crate) enum Found {
     /// A regular file, open.
-    File(File, Metadata, PathBuf),
+    File(File, Box<Metadata>, PathBuf),
     /// A directory asked for without its final slash: relative links would go wrong.
     Directory,
 }
@@ -54,7 +54,7 @@ pub(crate) fn open(root: &Path, relative: &Path) -> io::Result<Found> {
     }
     let file = File::open(&path)?;
     let metadata = file.metadata()?;
-    Ok(Found::File(file, metadata, path))
+    Ok(Found::File(file, Box::new(metadata), path))
 }
 
 fn is_plain(part: Component<'_>) -> bool {
