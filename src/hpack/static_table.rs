@@ -69,7 +69,6 @@ pub(super) fn find_regular(name: &HeaderName, value: &[u8]) -> Match {
     }
 }
 
-#[expect(clippy::too_many_lines, reason = "a data table")]
 fn index_of(name: &HeaderName) -> Option<usize> {
     let index = match *name {
         header::ACCEPT_CHARSET => 15,

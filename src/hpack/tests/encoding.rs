@@ -129,7 +129,7 @@ fn table_is_capped_whatever_the_peer_allows() {
 fn newest_equal_entry_is_found_and_evicted_ones_are_not() {
     let mut table = EncoderTable::new();
     table.set_max_size(34 * 3);
-    let mut insert = |table: &mut EncoderTable, value: &[u8]| {
+    let insert = |table: &mut EncoderTable, value: &[u8]| {
         let hash = table.hash(b"a", value);
         table.insert(hash, b"a", value);
     };
