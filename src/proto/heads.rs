@@ -189,10 +189,7 @@ impl<R: Ports> Connection<R> {
         if let Some((_, priority)) = early.and_then(|at| self.early_priorities.remove(at)) {
             return Rank::from(priority);
         }
-        match request.headers.get("priority") {
-            Some(value) => Rank::from(Priority::parse(value.as_bytes())),
-            None => Rank::default(),
-        }
+        Priority::of(&request.headers).map_or_else(Rank::default, Rank::from)
     }
 
     // ---- streams that are there ----------------------------------------------------------
