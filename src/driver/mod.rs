@@ -1,1 +1,463 @@
-//! (skeleton)
+//! The task of one connection: the only place that does I/O or reads the clock.
+//!
+//! Owns: the order of a turn, and when a turn follows another. Does not know: what frames mean or
+//! how streams are shared out (`proto`), how handles hand over (`handoff`).
+//! Keeps the task's half of I7: before it looks for work it registers its waker, and it sleeps
+//! only when everything that it waits for will wake it.
+//!
+//! A turn reads, hands what arrived to the connection, collects what the handles want, fills a
+//! batch, writes it and publishes what handles may know. It is bounded in what it receives, so a
+//! peer that keeps sending cannot hold back what we have to say; and turns in a row are bounded,
+//! so that it cannot keep other tasks from running either.
+
+mod preface;
+mod reader;
+mod timer;
+mod writer;
+
+#[cfg(test)]
+mod tests;
+
+use std::collections::VecDeque;
+use std::fmt;
+use std::io;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+use std::time::Instant;
+
+use bytes::Buf;
+use tokio::io::{AsyncRead, AsyncWrite};
+
+use self::preface::{PREFACE, Preface};
+use self::reader::Reader;
+use self::timer::Alarm;
+use self::writer::Writer;
+use crate::error::{Error, Violation};
+use crate::frame::StreamId;
+use crate::handoff::{Cell, Hub, Limits};
+use crate::proto::port::Birth;
+use crate::proto::streams::Key;
+use crate::proto::{Config, Connection, Event, Lifecycle, Role};
+
+pub(crate) use self::timer::SharedTimer;
+pub use self::timer::Timer;
+
+/// Turns in a row, before other tasks get their chance.
+const TURNS_PER_POLL: usize = 16;
+/// Reads after the end, to empty what the peer still sent.
+const LAST_READS: usize = 16;
+
+/// Runs one connection over `T`.
+pub(crate) struct Driver<T, B: Buf> {
+    io: T,
+    connection: Connection<Hub<B>>,
+    hub: Hub<B>,
+    role: Role,
+    reader: Reader,
+    writer: Writer<B>,
+    preface: Preface,
+    alarm: Alarm,
+    /// Filled and emptied within a turn: kept for their memory.
+    births: VecDeque<Birth<Cell<B>>>,
+    posted: Vec<Key>,
+    stage: Stage,
+    /// Frames, and reads, in one turn.
+    steps: usize,
+}
+
+/// How far the connection has come.
+#[derive(Debug)]
+enum Stage {
+    /// Our SETTINGS have not left yet.
+    Starting,
+    /// They have.
+    Running,
+    /// The I/O has failed: it is not touched any more.
+    Broken,
+    /// The I/O was closed or has failed, and everybody knows.
+    Over(Result<(), Error>),
+}
+
+/// What a turn says about the next.
+enum Turn {
+    /// There is more to do now.
+    Again,
+    /// Something will wake the task.
+    Wait,
+}
+
+/// Where one direction stopped.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Halt {
+    /// At its bound: there is more to do.
+    Bound,
+    /// The I/O will wake the task.
+    Blocked,
+    /// Nothing to do here.
+    Idle,
+}
+
+impl<T, B> Driver<T, B>
+where
+    T: AsyncRead + AsyncWrite + Unpin,
+    B: Buf,
+{
+    /// The client's end. The preface leaves with the first batch.
+    pub(crate) fn client(io: T, config: Config) -> Self {
+        Driver::new(io, Role::Client, config)
+    }
+
+    /// The server's end. It says its SETTINGS at once and hears nothing before the preface.
+    pub(crate) fn server(io: T, config: Config) -> Self {
+        Driver::new(io, Role::Server, config)
+    }
+
+    /// With a timer, limits on time wake the task.
+    pub(crate) fn set_timer(&mut self, timer: SharedTimer) {
+        self.alarm = Alarm::new(Some(timer));
+    }
+
+    /// Ready when the peer's preface was read and our SETTINGS have left.
+    pub(crate) fn poll_handshake(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), Error>> {
+        let over = self.poll(cx);
+        if self.preface.is_done() && !matches!(self.stage, Stage::Starting) {
+            return Poll::Ready(Ok(()));
+        }
+        over.map(|result| result.and(Err(Error::io(io::ErrorKind::UnexpectedEof.into()))))
+    }
+
+    /// Runs the connection. Ready when it is over, with its error if it did not end well.
+    pub(crate) fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), Error>> {
+        for _ in 0..TURNS_PER_POLL {
+            if let Stage::Over(result) = &self.stage {
+                return Poll::Ready(result.clone());
+            }
+            if let Turn::Wait = self.turn(cx) {
+                return Poll::Pending;
+            }
+        }
+        cx.waker().wake_by_ref();
+        Poll::Pending
+    }
+
+    /// Runs the connection until the peer has opened a stream. `None` when it is over.
+    pub(crate) fn poll_accept(
+        &mut self,
+        cx: &mut Context<'_>,
+    ) -> Poll<Option<Result<Cell<B>, Error>>> {
+        // Streams of one turn are given out without another: no read for each of them.
+        if let Some(cell) = self.connection.next_accept() {
+            return Poll::Ready(Some(Ok(cell)));
+        }
+        if let Poll::Ready(result) = self.poll(cx) {
+            return Poll::Ready(result.err().map(Err));
+        }
+        match self.connection.next_accept() {
+            Some(cell) => Poll::Ready(Some(Ok(cell))),
+            None => Poll::Pending,
+        }
+    }
+
+    /// What is shared with the handles.
+    pub(crate) fn hub(&self) -> &Hub<B> {
+        &self.hub
+    }
+
+    /// The connection, to ask it.
+    pub(crate) fn connection(&self) -> &Connection<Hub<B>> {
+        &self.connection
+    }
+
+    /// The connection, for a command of the application. The next turn acts on it: the task is
+    /// woken for that.
+    pub(crate) fn command(&mut self) -> &mut Connection<Hub<B>> {
+        self.hub.shared().wake_task();
+        &mut self.connection
+    }
+
+    fn new(io: T, role: Role, config: Config) -> Self {
+        let (preface, first) = match role {
+            Role::Client => (Preface::from_server(now()), PREFACE),
+            Role::Server => (Preface::from_client(now()), &[][..]),
+        };
+        let hub = new_hub(role, &config);
+        let (batch_size, steps) = (config.batch_size, config.frames_per_turn.max(1));
+        let connection = Connection::new(role, config, hub.clone());
+        hub.shared()
+            .set_max_send_streams(connection.max_send_streams());
+        hub.shared()
+            .set_max_recv_streams(connection.max_recv_streams());
+        Driver {
+            reader: Reader::new(),
+            writer: Writer::new(io.is_write_vectored(), batch_size, first),
+            preface,
+            alarm: Alarm::new(None),
+            births: VecDeque::new(),
+            posted: Vec::new(),
+            stage: Stage::Starting,
+            steps,
+            connection,
+            hub,
+            role,
+            io,
+        }
+    }
+
+    fn turn(&mut self, cx: &mut Context<'_>) -> Turn {
+        self.hub.shared().register(cx.waker());
+        let now = now();
+        self.look_at_deadlines(now);
+        let read = self.read(cx, now);
+        self.collect();
+        let wrote = self.write(cx);
+        self.publish();
+        self.conclude(cx, read, wrote)
+    }
+
+    fn look_at_deadlines(&mut self, now: Instant) {
+        if is_due(self.preface.deadline(), now) {
+            self.connection.fatal(Violation::HandshakeTimeout);
+        }
+        if is_due(self.connection.deadline(), now) {
+            self.connection.handle_timeout(now);
+        }
+    }
+
+    /// Receives what is there, up to the bound of a turn.
+    fn read(&mut self, cx: &mut Context<'_>, now: Instant) -> Halt {
+        for _ in 0..self.steps {
+            if !self.connection.wants_read() {
+                return Halt::Idle;
+            }
+            if self.receive(now) {
+                continue;
+            }
+            match self.reader.poll_read(cx, &mut self.io) {
+                Poll::Ready(Ok(0)) => self.connection.recv_eof(),
+                Poll::Ready(Ok(_)) => {}
+                Poll::Ready(Err(error)) => self.read_failed(error),
+                Poll::Pending => return Halt::Blocked,
+            }
+        }
+        Halt::Bound
+    }
+
+    /// Hands what was read to the connection: the preface, or one frame. False if it is not whole.
+    fn receive(&mut self, now: Instant) -> bool {
+        if !self.preface.is_done() {
+            let taken = self.preface.take(self.reader.unread());
+            return taken
+                .map_err(|violation| self.connection.fatal(violation))
+                .is_err()
+                || self.preface.is_done();
+        }
+        let frame = self
+            .reader
+            .cut(self.connection.max_frame_size())
+            .transpose();
+        frame
+            .map(|frame| self.connection.recv(frame, now))
+            .is_some()
+    }
+
+    /// Takes what the handles have left for the connection. Births come first: news of a stream
+    /// may follow its birth at once.
+    fn collect(&mut self) {
+        self.hub.take_births(&mut self.births);
+        for birth in self.births.drain(..) {
+            self.connection.user_open(birth);
+        }
+        let shared = self.hub.shared();
+        shared.take_posted(&mut self.posted);
+        for key in self.posted.drain(..) {
+            self.connection.user_news(key);
+        }
+        let credit = shared.take_credit();
+        if credit > 0 {
+            self.connection.user_credit(credit);
+        }
+        if let Some(payload) = shared.take_ping() {
+            self.connection.user_ping(payload);
+        }
+        if self.role == Role::Client && shared.requesters() == 0 {
+            self.connection.user_close();
+        }
+    }
+
+    /// Writes one batch, once the one before it has left.
+    fn write(&mut self, cx: &mut Context<'_>) -> Halt {
+        if let Some(halt) = self.hand_over(cx) {
+            return halt;
+        }
+        self.connection.fill(self.writer.batch());
+        if !self.writer.begin() {
+            return Halt::Idle;
+        }
+        self.hand_over(cx).unwrap_or(Halt::Bound)
+    }
+
+    /// Writes what is in hand. None when it has left.
+    fn hand_over(&mut self, cx: &mut Context<'_>) -> Option<Halt> {
+        if self.is_broken() {
+            return Some(Halt::Idle);
+        }
+        let connection = &mut self.connection;
+        let written = |batch: &mut _| connection.batch_written(batch);
+        match self.writer.poll_hand_over(cx, &mut self.io, written) {
+            Poll::Pending => Some(Halt::Blocked),
+            Poll::Ready(Ok(())) => None,
+            Poll::Ready(Err(error)) => {
+                self.io_failed(error);
+                Some(Halt::Idle)
+            }
+        }
+    }
+
+    /// Tells the handles what has changed for all of them.
+    fn publish(&mut self) {
+        let shared = self.hub.shared();
+        while let Some(event) = self.connection.take_event() {
+            match event {
+                Event::Pong => shared.pong(),
+                Event::SettingsAcked => {}
+                Event::PeerSettings {
+                    max_concurrent_streams,
+                    extended_connect,
+                } => {
+                    shared.set_max_send_streams(max_concurrent_streams);
+                    shared.set_extended_connect(extended_connect);
+                }
+                Event::GoAway(error) => self.hub.close(error),
+            }
+        }
+        shared.set_active_streams(self.connection.active_send_streams());
+        shared.set_wired_streams(self.connection.num_wired_streams());
+    }
+
+    /// Decides whether another turn follows at once.
+    fn conclude(&mut self, cx: &mut Context<'_>, read: Halt, wrote: Halt) -> Turn {
+        if matches!(self.stage, Stage::Starting) && wrote != Halt::Blocked {
+            self.stage = Stage::Running;
+        }
+        if self.connection.is_done() && wrote == Halt::Idle {
+            return self.close(cx);
+        }
+        // While answers wait the connection does not read. It may want to, now that they left.
+        let resumed = read == Halt::Idle && self.connection.wants_read();
+        if resumed || read == Halt::Bound || wrote == Halt::Bound {
+            return Turn::Again;
+        }
+        if !self.connection.has_streams() {
+            self.reader.rest();
+            self.writer.rest();
+        }
+        match self.alarm.poll(cx, self.deadline()) {
+            Poll::Ready(()) => Turn::Again,
+            Poll::Pending => Turn::Wait,
+        }
+    }
+
+    fn deadline(&self) -> Option<Instant> {
+        self.preface
+            .deadline()
+            .into_iter()
+            .chain(self.connection.deadline())
+            .min()
+    }
+
+    /// Shuts the I/O down, and lets everybody know how it ended.
+    fn close(&mut self, cx: &mut Context<'_>) -> Turn {
+        if !self.is_broken() {
+            // All that matters has been written: how the I/O takes the end changes nothing.
+            let Poll::Ready(_) = Pin::new(&mut self.io).poll_shutdown(cx) else {
+                return Turn::Wait;
+            };
+            self.empty_input(cx);
+        }
+        let result = match self.connection.lifecycle() {
+            Lifecycle::Closed(result) => result,
+            _ => Ok(()),
+        };
+        self.hub.end(result.clone().err().unwrap_or_else(gone));
+        self.stage = Stage::Over(result);
+        Turn::Again
+    }
+
+    /// Reads what the peer had sent by now. TCP answers unread bytes with a reset, and that would
+    /// take our last words (a GOAWAY) away from the peer.
+    fn empty_input(&mut self, cx: &mut Context<'_>) {
+        for _ in 0..LAST_READS {
+            self.reader.unread().clear();
+            let Poll::Ready(Ok(1..)) = self.reader.poll_read(cx, &mut self.io) else {
+                return;
+            };
+        }
+    }
+
+    fn read_failed(&mut self, error: io::Error) {
+        // TLS says so when the peer just closed. That cuts nothing off if nothing is open.
+        let cut_off = error.kind() != io::ErrorKind::UnexpectedEof || self.connection.has_streams();
+        if cut_off {
+            self.io_failed(error);
+        } else {
+            self.connection.recv_eof();
+        }
+    }
+
+    fn io_failed(&mut self, error: io::Error) {
+        self.connection.fail(Error::io(error));
+        self.stage = Stage::Broken;
+    }
+
+    fn is_broken(&self) -> bool {
+        matches!(self.stage, Stage::Broken | Stage::Over(_))
+    }
+}
+
+impl<T, B: Buf> Drop for Driver<T, B> {
+    fn drop(&mut self) {
+        self.connection.fail(gone());
+        self.hub.end(gone());
+    }
+}
+
+impl<T: fmt::Debug, B: Buf> fmt::Debug for Driver<T, B> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Driver")
+            .field("io", &self.io)
+            .field("role", &self.role)
+            .field("stage", &self.stage)
+            .finish_non_exhaustive()
+    }
+}
+
+/// What handles and the connection share, for this role and these options.
+fn new_hub<B: Buf>(role: Role, config: &Config) -> Hub<B> {
+    let first_id = match role {
+        Role::Client => config.initial_stream_id,
+        Role::Server => StreamId::new(2),
+    };
+    let limits = Limits {
+        max_send_buffer: config.max_send_buffer_size,
+        send_room: config.send_room,
+        recv_window: config.initial_window_size,
+    };
+    Hub::new(first_id, limits)
+}
+
+/// What handles hear of a connection that has ended, if they hear nothing worse.
+fn gone() -> Error {
+    Error::io(io::Error::new(
+        io::ErrorKind::BrokenPipe,
+        "the connection is closed",
+    ))
+}
+
+fn is_due(deadline: Option<Instant>, now: Instant) -> bool {
+    deadline.is_some_and(|deadline| deadline <= now)
+}
+
+#[expect(clippy::disallowed_methods, reason = "the layer that reads the clock")]
+fn now() -> Instant {
+    Instant::now()
+}

@@ -222,7 +222,7 @@ impl<R: Ports> Connection<R> {
     }
 
     /// The peer has broken a rule of the connection.
-    pub(super) fn fatal(&mut self, violation: Violation) {
+    pub(crate) fn fatal(&mut self, violation: Violation) {
         let error = Error::violation(StreamId::CONNECTION, violation);
         let result = Err(error.clone());
         self.end(violation.reason(), violation.debug_data(), error, result);

@@ -1,0 +1,6 @@
+//! Tests of the driver: scripted I/O for its two sides, two drivers for the whole.
+
+mod pair;
+mod reader;
+mod script;
+mod writer;

@@ -1,0 +1,286 @@
+//! Two drivers over an in-memory pipe: the whole crate below the public connections.
+
+use std::future::poll_fn;
+use std::io;
+use std::pin::Pin;
+use std::task::{Context, Poll, Waker};
+
+use bytes::Bytes;
+use http::{HeaderMap, HeaderValue, Method, Request, Response};
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, DuplexStream};
+
+use super::super::Driver;
+use crate::error::{Error, Violation};
+use crate::frame::Reason;
+use crate::handoff::{Cell, Hub};
+use crate::message::Head;
+use crate::proto::Config;
+use crate::share::{Ping, PingPong, RecvStream, SendStream};
+
+type Client = Driver<DuplexStream, Bytes>;
+
+/// One SendRequest, for as long as it lives.
+struct Requester(Hub<Bytes>);
+
+impl Requester {
+    fn new(hub: &Hub<Bytes>) -> Requester {
+        hub.shared().add_requester();
+        Requester(hub.clone())
+    }
+
+    fn send(&self, path: &str, end: bool) -> (SendStream<Bytes>, Exchange) {
+        self.try_send(path, end).unwrap()
+    }
+
+    fn try_send(&self, path: &str, end: bool) -> Result<(SendStream<Bytes>, Exchange), Error> {
+        let method = if end { Method::GET } else { Method::POST };
+        let request = Request::builder()
+            .method(method)
+            .uri(format!("http://host{path}"));
+        let (parts, ()) = request.body(()).unwrap().into_parts();
+        let (writer, reader) = self.0.open_request(Box::new(parts), end)?;
+        Ok((SendStream::new(writer), Exchange(reader)))
+    }
+}
+
+impl Drop for Requester {
+    fn drop(&mut self) {
+        self.0.shared().drop_requester();
+    }
+}
+
+/// A response that is awaited.
+struct Exchange(crate::handoff::Reader);
+
+impl Exchange {
+    async fn response(self) -> Result<Response<RecvStream>, Error> {
+        let response = poll_fn(|cx| self.0.poll_response(cx)).await?;
+        Ok(response.map(|()| RecvStream::new(self.0)))
+    }
+}
+
+async fn read_to_end(body: &mut RecvStream) -> Result<Vec<u8>, Error> {
+    let mut whole = Vec::new();
+    while let Some(chunk) = body.data().await {
+        let chunk = chunk?;
+        body.flow_control().release_capacity(chunk.len())?;
+        whole.extend_from_slice(&chunk);
+    }
+    Ok(whole)
+}
+
+/// Test bytes in which a wrong place shows.
+fn pattern(length: usize) -> Bytes {
+    (0..length).map(|at| (at / 7 + at) as u8).collect()
+}
+
+/// Answers every request with its own body and trailers.
+async fn echo(cell: Cell<Bytes>) -> Result<(), Error> {
+    let (writer, reader) = cell.handles();
+    let request = reader.take_request().unwrap();
+    let (parts, ()) = Response::new(()).into_parts();
+    writer.send_head(Head::Response(Box::new(parts)), false)?;
+    let (mut send, mut body) = (SendStream::new(writer), RecvStream::new(reader));
+    while let Some(chunk) = body.data().await {
+        let chunk = chunk?;
+        body.flow_control().release_capacity(chunk.len())?;
+        send.send(chunk).await?;
+    }
+    let mut trailers = HeaderMap::new();
+    trailers.insert("path", HeaderValue::from_str(request.uri().path()).unwrap());
+    send.send_trailers(trailers)
+}
+
+async fn serve<T: AsyncRead + AsyncWrite + Unpin>(io: T) -> Result<(), Error> {
+    let mut driver = Driver::server(io, Config::default());
+    poll_fn(|cx| driver.poll_handshake(cx)).await?;
+    while let Some(cell) = poll_fn(|cx| driver.poll_accept(cx)).await {
+        tokio::spawn(echo(cell?));
+    }
+    Ok(())
+}
+
+fn connect(io: DuplexStream) -> (Requester, Client) {
+    let driver = Driver::client(io, Config::default());
+    (Requester::new(driver.hub()), driver)
+}
+
+/// A client whose connection runs in a task, and a server that echoes.
+fn start(pipe: usize) -> (Requester, [tokio::task::JoinHandle<Result<(), Error>>; 2]) {
+    let (near, far) = tokio::io::duplex(pipe);
+    let (requester, mut client) = connect(near);
+    let client = tokio::spawn(async move { poll_fn(|cx| client.poll(cx)).await });
+    (requester, [client, tokio::spawn(serve(far))])
+}
+
+async fn exchange(requester: &Requester, path: &str, body: Bytes) -> Result<(), Error> {
+    let (mut send, exchange) = requester.send(path, false);
+    let sending = async {
+        for chunk in body.chunks(10_000) {
+            send.send(Bytes::copy_from_slice(chunk)).await?;
+        }
+        send.send_data(Bytes::new(), true)
+    };
+    let receiving = async {
+        let mut response = exchange.response().await?;
+        let echoed = read_to_end(response.body_mut()).await?;
+        assert!(echoed == body, "the echo differs");
+        let trailers = response.body_mut().trailers().await?.unwrap();
+        assert_eq!(trailers["path"], path);
+        Ok(())
+    };
+    tokio::try_join!(sending, receiving).map(|_| ())
+}
+
+#[tokio::test]
+async fn a_body_goes_there_and_back_over_every_pipe() {
+    for (pipe, length) in [
+        (1, 3_000),
+        (9, 20_000),
+        (1000, 300_000),
+        (1 << 20, 3_000_000),
+    ] {
+        let (requester, tasks) = start(pipe);
+        exchange(&requester, "/one", pattern(length)).await.unwrap();
+        drop(requester);
+        for task in tasks {
+            task.await.unwrap().unwrap();
+        }
+    }
+}
+
+#[tokio::test]
+async fn many_streams_share_a_connection() {
+    let (requester, tasks) = start(4096);
+    let exchanges = (0..50).map(|stream| {
+        let requester = Requester::new(&requester.0);
+        tokio::spawn(async move {
+            let path = format!("/{stream}");
+            exchange(&requester, &path, pattern(stream * 3_000)).await
+        })
+    });
+    for exchange in exchanges.collect::<Vec<_>>() {
+        exchange.await.unwrap().unwrap();
+    }
+    drop(requester);
+    for task in tasks {
+        task.await.unwrap().unwrap();
+    }
+}
+
+#[tokio::test]
+async fn a_ping_is_answered() {
+    let (requester, _tasks) = start(64);
+    let mut pings = PingPong::new(requester.0.shared().clone());
+    pings.ping(Ping::opaque()).await.unwrap();
+    pings.ping(Ping::opaque()).await.unwrap();
+}
+
+#[tokio::test]
+async fn a_wrong_preface_gets_goaway_and_the_end() {
+    //= test RFC 9113 §3.4
+    let (mut near, far) = tokio::io::duplex(1 << 16);
+    let server = tokio::spawn(serve(far));
+    near.write_all(b"GET / HTTP/1.1\r\nhost: a\r\n\r\n")
+        .await
+        .unwrap();
+    let mut answer = Vec::new();
+    near.read_to_end(&mut answer).await.unwrap();
+    let error = server.await.unwrap().unwrap_err();
+    assert_eq!(error.as_violation(), Some(&Violation::BadPreface));
+    assert_eq!(error.reason(), Some(Reason::PROTOCOL_ERROR));
+    let go_away = answer
+        .windows(4)
+        .position(|bytes| bytes[3] == 7 && bytes[..2] == [0, 0]);
+    assert!(go_away.is_some(), "no GOAWAY in {answer:?}");
+}
+
+#[tokio::test]
+async fn the_handshake_waits_for_the_whole_preface() {
+    let (mut near, far) = tokio::io::duplex(1 << 16);
+    let mut driver: Driver<_, Bytes> = Driver::server(far, Config::default());
+    let mut cx = Context::from_waker(Waker::noop());
+    let (last, most) = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".split_last().unwrap();
+    near.write_all(most).await.unwrap();
+    assert!(driver.poll_handshake(&mut cx).is_pending());
+    near.write_all(&[*last]).await.unwrap();
+    assert!(matches!(
+        driver.poll_handshake(&mut cx),
+        Poll::Ready(Ok(()))
+    ));
+}
+
+#[tokio::test]
+async fn a_peer_that_leaves_before_the_preface_is_an_error() {
+    let (near, far) = tokio::io::duplex(1 << 16);
+    drop(near);
+    assert!(serve(far).await.unwrap_err().is_io());
+}
+
+#[tokio::test]
+async fn a_peer_that_vanishes_fails_every_waiting_task() {
+    let (near, mut far) = tokio::io::duplex(1 << 16);
+    let (requester, mut client) = connect(near);
+    let client = tokio::spawn(async move { poll_fn(|cx| client.poll(cx)).await });
+    let (mut send, exchange) = requester.send("/", false);
+    far.read_exact(&mut [0; 40]).await.unwrap();
+    drop(far);
+    assert!(exchange.response().await.is_err());
+    assert!(poll_fn(|cx| send.poll_reset(cx)).await.is_err());
+    let _ = client.await.unwrap();
+    assert!(requester.try_send("/", true).is_err());
+}
+
+#[tokio::test]
+async fn dropping_the_connection_fails_what_waits_to_open() {
+    let (near, _far) = tokio::io::duplex(1 << 16);
+    let (requester, client) = connect(near);
+    let (_send, exchange) = requester.send("/", true);
+    drop(client);
+    assert!(exchange.response().await.unwrap_err().is_io());
+    assert!(requester.try_send("/", true).is_err());
+}
+
+#[tokio::test]
+async fn a_peer_that_never_stops_sending_does_not_hold_the_task() {
+    /// Always readable: PING after PING.
+    struct Flood(Bytes, usize);
+    impl AsyncRead for Flood {
+        fn poll_read(
+            mut self: Pin<&mut Self>,
+            _: &mut Context<'_>,
+            buffer: &mut tokio::io::ReadBuf<'_>,
+        ) -> Poll<io::Result<()>> {
+            while buffer.remaining() > 0 {
+                let from = self.1 % self.0.len();
+                let piece = &self.0[from..];
+                let length = piece.len().min(buffer.remaining());
+                buffer.put_slice(&piece[..length]);
+                self.1 += length;
+            }
+            Poll::Ready(Ok(()))
+        }
+    }
+    impl AsyncWrite for Flood {
+        fn poll_write(
+            self: Pin<&mut Self>,
+            _: &mut Context<'_>,
+            bytes: &[u8],
+        ) -> Poll<io::Result<usize>> {
+            Poll::Ready(Ok(bytes.len()))
+        }
+        fn poll_flush(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
+            Poll::Ready(Ok(()))
+        }
+        fn poll_shutdown(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
+            Poll::Ready(Ok(()))
+        }
+    }
+    let mut cx = Context::from_waker(Waker::noop());
+    // Frames of an unknown type: they cost nothing and are never a fault by themselves.
+    let frame = Bytes::from_static(&[0, 0, 0, 0xbb, 0, 0, 0, 0, 0]);
+    let mut driver: Driver<_, Bytes> = Driver::client(Flood(frame, 0), Config::default());
+    let _requester = Requester::new(driver.hub());
+    // It comes back, whatever the connection thinks of such a peer.
+    let _ = driver.poll(&mut cx);
+}
