@@ -38,6 +38,12 @@ pub(crate) struct Writer<B> {
     counted: Counted,
 }
 
+/// A request that may still wait for a concurrency slot. It does not count as a handle.
+#[derive(Debug)]
+pub(crate) struct Unopened<B> {
+    outbox: Arc<Outbox<B>>,
+}
+
 /// One of the handles of a stream.
 #[derive(Debug)]
 struct Counted(Arc<Inbox>);
@@ -164,12 +170,24 @@ impl<B: Buf> Writer<B> {
         self.outbox.poll_reset(cx, mode)
     }
 
-    pub(crate) fn poll_opened(&self, cx: &Context<'_>) -> Poll<Result<(), Error>> {
-        self.outbox.poll_opened(cx)
+    /// To see when the request leaves the queue, whatever becomes of its handles.
+    pub(crate) fn unopened(&self) -> Unopened<B> {
+        Unopened { outbox: Arc::clone(&self.outbox) }
     }
 
     pub(crate) fn set_priority(&self, priority: Priority) {
         self.outbox.set_priority(priority);
+    }
+}
+
+impl<B: Buf> Unopened<B> {
+    pub(crate) fn is_waiting(&self) -> bool {
+        !self.outbox.has_opened()
+    }
+
+    /// Ready when the request no longer waits: it has its slot, or is over.
+    pub(crate) fn poll_opened(&self, cx: &Context<'_>) -> Poll<Result<(), Error>> {
+        self.outbox.poll_opened(cx)
     }
 }
 

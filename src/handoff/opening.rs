@@ -84,9 +84,9 @@ impl<B: Buf> Hub<B> {
         Ok(writer)
     }
 
-    /// Why no stream can be opened any more, if so.
-    pub(crate) fn closed(&self) -> Option<Error> {
-        lock(&self.inner.opening).closed.clone()
+    /// Fails if no stream can be opened any more.
+    pub(crate) fn check_open(&self) -> Result<(), Error> {
+        lock(&self.inner.opening).next_id().map(|_| ())
     }
 
     /// The id and the place in the queue are taken in one step.
@@ -97,10 +97,7 @@ impl<B: Buf> Hub<B> {
     ) -> Result<(Writer<B>, Reader), Error> {
         let (handles, first) = {
             let mut opening = lock(&self.inner.opening);
-            if let Some(error) = &opening.closed {
-                return Err(error.clone());
-            }
-            let id = opening.next_id.ok_or(Misuse::OverflowedStreamId)?;
+            let id = opening.next_id()?;
             opening.next_id = id.next();
             let shared = Arc::clone(&self.inner.shared);
             let cell = Cell::new(id, shared, Opener::Local, queue);
@@ -147,6 +144,15 @@ impl<B: Buf> Hub<B> {
     pub(crate) fn end(&self, error: Error) {
         self.close(error.clone());
         self.inner.shared.close(error);
+    }
+}
+
+impl<B> Opening<B> {
+    fn next_id(&self) -> Result<StreamId, Error> {
+        match &self.closed {
+            Some(error) => Err(error.clone()),
+            None => Ok(self.next_id.ok_or(Misuse::OverflowedStreamId)?),
+        }
     }
 }
 

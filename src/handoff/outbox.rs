@@ -213,16 +213,14 @@ impl<B: Buf> Outbox<B> {
 
     /// Ready when the request has left the queue for a concurrency slot.
     pub(super) fn poll_opened(&self, cx: &Context<'_>) -> Poll<Result<(), Error>> {
-        poll_locked(
-            &self.queue,
-            cx,
-            |q| &mut q.opening,
-            |queue| match &queue.phase {
-                _ if queue.opened => Poll::Ready(Ok(())),
-                Phase::Failed(_) | Phase::Stopped(_) => Poll::Ready(Ok(())),
-                _ => Poll::Pending,
-            },
-        )
+        poll_locked(&self.queue, cx, |q| &mut q.opening, |queue| match queue.has_opened() {
+            true => Poll::Ready(Ok(())),
+            false => Poll::Pending,
+        })
+    }
+
+    pub(super) fn has_opened(&self) -> bool {
+        lock(&self.queue).has_opened()
     }
 
     // ---- the task ------------------------------------------------------------------------
@@ -425,6 +423,11 @@ impl<B> Queue<B> {
                 self.opening.take(),
             ],
         }
+    }
+
+    /// Whether the stream has its slot, or needs none any more.
+    fn has_opened(&self) -> bool {
+        self.opened || matches!(self.phase, Phase::Failed(_) | Phase::Stopped(_))
     }
 
     fn expect_phase_head(&self) -> Result<(), Error> {

@@ -209,6 +209,8 @@ impl<B: Buf> SendStream<B> {
 
 impl<B> fmt::Debug for SendStream<B> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("SendStream").finish_non_exhaustive()
+        f.debug_struct("SendStream")
+            .field("writer", &self.writer)
+            .finish()
     }
 }

@@ -117,7 +117,7 @@ fn loom_opening_waiter_against_slot() {
         let mut births = std::collections::VecDeque::new();
         hub.take_births(&mut births);
         let wait = spawn(move || {
-            block_on(poll_fn(|cx| writer.poll_opened(cx))).unwrap();
+            block_on(poll_fn(|cx| writer.unopened().poll_opened(cx))).unwrap();
             writer
         });
         births[0].port.opened();

@@ -1,0 +1,280 @@
+//! The options that clients and servers share, each once.
+//!
+//! Owns: the public face of the configuration: names, units, defaults, ranges. What one side alone
+//! has is in `client/builder.rs` and `server/builder.rs`. Does not know: what an option does to a
+//! connection (`proto::config` and its readers do).
+
+use std::marker::PhantomData;
+use std::time::Duration;
+
+use bytes::Buf;
+use tokio::io::{AsyncRead, AsyncWrite};
+
+use crate::driver::{Driver, SharedTimer, Timer};
+use crate::proto::Config;
+
+/// The largest flow-control window.
+//= RFC 9113 §6.9.1 a window must not exceed 2^31-1 octets
+const MAX_WINDOW: u32 = (1 << 31) - 1;
+
+/// Options of a connection: [`client::Builder`](crate::client::Builder) or
+/// [`server::Builder`](crate::server::Builder).
+///
+/// Methods can be chained. `handshake` then starts a connection with these options; one builder
+/// can start many.
+///
+/// `Side` only says which of the two it is: [`Client`](crate::client::Client) or
+/// [`Server`](crate::server::Server). The options on this page are those of both.
+///
+/// Sizes are in octets. An option that is announced to the peer binds it from the moment it has
+/// acknowledged our SETTINGS ([RFC 9113 section 6.5.3][ack]); until then it may act on the
+/// protocol's default.
+///
+/// [ack]: https://www.rfc-editor.org/rfc/rfc9113.html#section-6.5.3
+///
+/// # Examples
+///
+/// ```
+/// use std::time::Duration;
+///
+/// let mut options = fairmux::server::Builder::new();
+/// options
+///     .hardened()
+///     .initial_window_size(1 << 20)
+///     .reset_stream_duration(Duration::from_secs(2));
+/// ```
+#[derive(Clone, Debug)]
+pub struct Builder<Side> {
+    config: Config,
+    timer: Option<SharedTimer>,
+    side: PhantomData<Side>,
+}
+
+impl<Side> Builder<Side> {
+    /// A builder with every option at its default.
+    pub fn new() -> Self {
+        Builder {
+            config: Config::default(),
+            timer: None,
+            side: PhantomData,
+        }
+    }
+
+    /// Sets every limit that guards against hostile peers to the value meant for a server that
+    /// faces the open Internet.
+    ///
+    /// The limits that h2 does not have are always on, at values that an honest peer never meets.
+    /// This narrows them and those that h2 leaves wide: 100 concurrent streams, header lists of
+    /// 16 KiB and 128 fields in at most 9 frames, 200 early resets at once and 33 a second, and, if
+    /// there is a [`timer`](Self::timer), 30 seconds without any progress. Limits set before are
+    /// replaced, limits set afterwards replace these; other options stay as they are.
+    pub fn hardened(&mut self) -> &mut Self {
+        self.config.harden();
+        self
+    }
+
+    /// The window of each new stream: how many octets of DATA the peer may send before some are
+    /// released through [`FlowControl`](crate::FlowControl).
+    ///
+    /// Default: 65 535. At most 2^31-1, a larger value is taken as that. Announced as
+    /// SETTINGS_INITIAL_WINDOW_SIZE ([RFC 9113 section 6.9.2][s]).
+    ///
+    /// [s]: https://www.rfc-editor.org/rfc/rfc9113.html#section-6.9.2
+    pub fn initial_window_size(&mut self, size: u32) -> &mut Self {
+        self.config.initial_window_size = size.min(MAX_WINDOW);
+        self
+    }
+
+    /// The window of the whole connection, for DATA of all streams together.
+    ///
+    /// Default: 65 535, the protocol's own. At most 2^31-1, a larger value is taken as that.
+    /// What exceeds the default is announced with a WINDOW_UPDATE right after the first SETTINGS.
+    /// A smaller value is reached by not returning credit.
+    pub fn initial_connection_window_size(&mut self, size: u32) -> &mut Self {
+        self.config.initial_connection_window_size = Some(size.min(MAX_WINDOW));
+        self
+    }
+
+    /// The largest frame payload that the peer may send.
+    ///
+    /// Default: 16 384. Announced as SETTINGS_MAX_FRAME_SIZE
+    /// ([RFC 9113 section 4.2](https://www.rfc-editor.org/rfc/rfc9113.html#section-4.2)).
+    ///
+    /// # Panics
+    ///
+    /// If `max` is not within 16 384 and 16 777 215.
+    pub fn max_frame_size(&mut self, max: u32) -> &mut Self {
+        //= RFC 9113 §6.5.2 SETTINGS_MAX_FRAME_SIZE is within 2^14 and 2^24-1
+        assert!(
+            (1 << 14..1 << 24).contains(&max),
+            "max_frame_size is within 16384 and 16777215"
+        );
+        self.config.max_frame_size = Some(max);
+        self
+    }
+
+    /// The largest header list that is accepted: for each field the octets of name and value, and
+    /// 32 more.
+    ///
+    /// Default: 16 MiB, not announced; once set, announced as SETTINGS_MAX_HEADER_LIST_SIZE. A
+    /// request over it is answered with 431, another message over it is refused with a stream
+    /// error. Nothing beyond the limit is kept in memory.
+    pub fn max_header_list_size(&mut self, max: u32) -> &mut Self {
+        self.config.max_header_list_size = Some(max);
+        self
+    }
+
+    /// The largest number of fields in a header list, each piece of a cookie counted.
+    ///
+    /// Default: 4096. A limit by octets alone lets a peer have thousands of tiny fields made out of
+    /// a few octets.
+    pub fn max_header_fields(&mut self, max: usize) -> &mut Self {
+        self.config.limits.max_header_fields = max;
+        self
+    }
+
+    /// The size of the table that the peer's header compression may use.
+    ///
+    /// Default: 4096. Announced as SETTINGS_HEADER_TABLE_SIZE. The table costs that much memory.
+    pub fn header_table_size(&mut self, size: u32) -> &mut Self {
+        self.config.header_table_size = Some(size);
+        self
+    }
+
+    /// How many streams the peer may have open at once. It does not limit the streams that this
+    /// side opens.
+    ///
+    /// Default: no limit. Announced as SETTINGS_MAX_CONCURRENT_STREAMS. 0 lets the peer open none.
+    /// Promised streams count once their response has begun. Streams beyond the limit are refused
+    /// with REFUSED_STREAM ([RFC 9113 section 5.1.2][s]), also before the peer has acknowledged it.
+    ///
+    /// [s]: https://www.rfc-editor.org/rfc/rfc9113.html#section-5.1.2
+    pub fn max_concurrent_streams(&mut self, max: u32) -> &mut Self {
+        self.config.max_concurrent_streams = Some(max);
+        self
+    }
+
+    /// How many streams that this side reset are remembered, so that frames which the peer sent
+    /// before it knew are ignored.
+    ///
+    /// Default: 50. When there are more the oldest is forgotten.
+    pub fn max_concurrent_reset_streams(&mut self, max: usize) -> &mut Self {
+        self.config.max_concurrent_reset_streams = max;
+        self
+    }
+
+    /// How long a stream that this side reset is remembered; see
+    /// [`max_concurrent_reset_streams`](Self::max_concurrent_reset_streams).
+    ///
+    /// Default: 1 second.
+    pub fn reset_stream_duration(&mut self, dur: Duration) -> &mut Self {
+        self.config.reset_stream_duration = dur;
+        self
+    }
+
+    /// How many streams may be reset, over the life of the connection, because the peer broke a
+    /// rule on them. One more ends the connection with ENHANCE_YOUR_CALM.
+    ///
+    /// Default: 1024. `None` takes the limit away, and with it a guard against peers that make
+    /// this side do the resetting.
+    pub fn max_local_error_reset_streams(&mut self, max: Option<usize>) -> &mut Self {
+        self.config.max_local_error_reset_streams = max;
+        self
+    }
+
+    /// How many streams that the peer opened and reset again may wait to be accepted. One more
+    /// ends the connection with ENHANCE_YOUR_CALM.
+    ///
+    /// Default: 20. Such streams no longer count as open, so the limit on concurrent streams does
+    /// not bound them.
+    pub fn max_pending_accept_reset_streams(&mut self, max: usize) -> &mut Self {
+        self.config.max_pending_accept_reset_streams = max;
+        self
+    }
+
+    /// The overhead that small DATA frames of the peer may cause while they wait to be read.
+    ///
+    /// Windows count payload only, while each buffered frame costs more than its payload. A small
+    /// frame takes from this budget, reading it gives back. A connection whose budget is used up
+    /// is closed with ENHANCE_YOUR_CALM.
+    ///
+    /// Default: half the connection window, at least 25 600.
+    pub fn data_frame_budget(&mut self, budget: usize) -> &mut Self {
+        self.config.data_frame_budget = Some(budget);
+        self
+    }
+
+    /// How many octets of one stream may wait to be sent before its
+    /// [`poll_capacity`](crate::SendStream::poll_capacity) offers no more.
+    ///
+    /// Default: 400 KiB. What is sent without waiting for capacity is buffered nevertheless.
+    ///
+    /// # Panics
+    ///
+    /// If `max` exceeds `u32::MAX`.
+    pub fn max_send_buffer_size(&mut self, max: usize) -> &mut Self {
+        assert!(
+            u32::try_from(max).is_ok(),
+            "max_send_buffer_size is at most u32::MAX"
+        );
+        self.config.max_send_buffer_size = max;
+        self
+    }
+
+    /// How many octets of all streams together may wait to be sent before `poll_capacity` offers
+    /// no more: the *send room*, shared fairly.
+    ///
+    /// Default: 128 KiB. Whatever the others hold, every stream may have one quantum (at most
+    /// 16 KiB) buffered besides. A larger room keeps a fast link busy, a smaller one saves memory.
+    pub fn send_room(&mut self, size: usize) -> &mut Self {
+        self.config.send_room = size;
+        self
+    }
+
+    /// How many octets are gathered, at most about, for one write.
+    ///
+    /// Default: 64 KiB. A batch takes what is ready now and never waits for more. A larger batch costs fewer calls
+    /// and fewer TLS records; an urgent message waits behind one batch at most.
+    pub fn batch_size(&mut self, size: usize) -> &mut Self {
+        self.config.batch_size = size;
+        self
+    }
+
+    /// The clock that wakes a connection when one of its limits on time is reached.
+    ///
+    /// Default: none. Then those limits are looked at only when the connection has something else
+    /// to do.
+    pub fn timer(&mut self, timer: impl Timer) -> &mut Self {
+        self.timer = Some(SharedTimer::new(timer));
+        self
+    }
+
+    /// The driver that `start` makes of the options, with the timer.
+    pub(crate) fn start<T, B>(&self, start: impl FnOnce(Config) -> Driver<T, B>) -> Driver<T, B>
+    where
+        T: AsyncRead + AsyncWrite + Unpin,
+        B: Buf,
+    {
+        let mut driver = start(self.config.clone());
+        if let Some(timer) = &self.timer {
+            driver.set_timer(timer.clone());
+        }
+        driver
+    }
+
+    /// For the options that one side alone has.
+    pub(crate) fn config_mut(&mut self) -> &mut Config {
+        &mut self.config
+    }
+}
+
+impl<Side> Default for Builder<Side> {
+    fn default() -> Self {
+        Builder::new()
+    }
+}
+
+/// Panics if no window can be of `size`.
+pub(crate) fn assert_window_size(size: u32) {
+    assert!(size <= MAX_WINDOW, "a window size is at most 2^31-1");
+}
