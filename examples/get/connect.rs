@@ -15,8 +15,8 @@ use tokio::task::JoinHandle;
 use tokio::time::timeout;
 use tokio_rustls::TlsConnector;
 
-use crate::fairmux::{Error, client};
 use crate::target::Origin;
+use fairmux::{Error, client};
 
 /// How long a server may take to say hello.
 const HELLO: Duration = Duration::from_secs(15);

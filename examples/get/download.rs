@@ -16,8 +16,8 @@ use tokio::io::AsyncWriteExt;
 use tokio::time::{Instant, timeout};
 
 use crate::connect::Requests;
-use crate::fairmux::{Error, RecvStream};
 use crate::target::Target;
+use fairmux::{Error, RecvStream};
 
 /// What a download is done with.
 #[derive(Clone)]

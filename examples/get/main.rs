@@ -32,9 +32,6 @@ use crate::download::{Means, Outcome};
 use crate::options::Options;
 use crate::target::{Origin, Target};
 
-/// The library. Everything else in this program says `crate::fairmux`.
-use h2 as fairmux;
-
 /// How long a server may take to hear our goodbye.
 const GOODBYE: Duration = Duration::from_secs(1);
 

@@ -5,9 +5,9 @@ use std::future::poll_fn;
 
 use bytes::Bytes;
 
-use crate::fairmux::{Error, Reason, RecvStream};
 use crate::page;
 use crate::reply::Sender;
+use fairmux::{Error, Reason, RecvStream};
 
 /// The piece in which memory is allocated for a body.
 pub(crate) const PIECE: usize = 64 * 1024;

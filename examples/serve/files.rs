@@ -15,10 +15,10 @@ use tokio::task::spawn_blocking;
 
 use crate::body::{self, PIECE};
 use crate::conditions::{self, Verdict};
-use crate::fairmux::{Error, Reason};
 use crate::media;
 use crate::reply::{self, Responder, Sender};
 use crate::target::{self, Found};
+use fairmux::{Error, Reason};
 
 /// What a client wants to know of a file.
 pub(crate) struct Asked {

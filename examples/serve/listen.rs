@@ -13,8 +13,8 @@ use tokio::sync::{mpsc, watch};
 use tokio::time::{sleep, timeout};
 use tokio_rustls::TlsAcceptor;
 
-use crate::fairmux::server::Builder;
 use crate::{route, socket};
+use fairmux::server::Builder;
 
 /// A client that has not said what it is by then is gone.
 const HELLO: Duration = Duration::from_secs(10);

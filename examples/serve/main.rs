@@ -46,9 +46,6 @@ use crate::fault::Fault;
 use crate::listen::Service;
 use crate::options::Options;
 
-/// The library. Everything else in this program says `crate::fairmux`.
-use h2 as fairmux;
-
 /// Threads that wait for disks. More than disks can use would only cost memory.
 const READERS: usize = 8;
 
@@ -112,22 +109,14 @@ async fn serve(options: &Options, root: Arc<Path>) -> Result<(), Fault> {
 
 /// The settings of connections: those for the open network.
 fn preset(options: &Options) -> fairmux::server::Builder {
-    let mut builder = hardened();
+    let mut builder = fairmux::server::Builder::new();
     builder
+        .hardened()
         .initial_window_size(WINDOWS.0)
         .initial_connection_window_size(WINDOWS.1);
     if let Some(max) = options.max_streams {
         builder.max_concurrent_streams(max);
     }
-    builder
-}
-
-/// What `fairmux` calls by this name; `h2` has no such preset.
-fn hardened() -> fairmux::server::Builder {
-    let mut builder = fairmux::server::Builder::new();
-    builder
-        .max_concurrent_streams(100)
-        .max_header_list_size(16 * 1024);
     builder
 }
 

@@ -8,8 +8,8 @@ use http::header::{self, HeaderValue};
 use http::{Response, StatusCode};
 
 use crate::conditions;
-use crate::fairmux::server::SendResponse;
-use crate::fairmux::{Error, SendStream};
+use fairmux::server::SendResponse;
+use fairmux::{Error, SendStream};
 
 /// Plain text, for people.
 pub(crate) const TEXT: HeaderValue = HeaderValue::from_static("text/plain; charset=utf-8");

@@ -10,10 +10,10 @@ use http::header::{self, HeaderValue};
 use http::{Method, Request, StatusCode};
 
 use crate::body::{self, Source};
-use crate::fairmux::{Error, RecvStream};
 use crate::files::{self, Asked};
 use crate::reply::{self, Responder};
 use crate::{page, target};
+use fairmux::{Error, RecvStream};
 
 /// Up to here a body is handed over whole.
 const AT_ONCE: u64 = body::PIECE as u64;
