@@ -23,8 +23,7 @@ mod real {
 }
 #[cfg(not(fairmux_loom))]
 pub(crate) use real::{
-    Arc, AtomicBool, AtomicU32, AtomicU64, AtomicUsize, AtomicWaker, Mutex, MutexGuard,
-    Ordering,
+    Arc, AtomicBool, AtomicU32, AtomicU64, AtomicUsize, AtomicWaker, Mutex, MutexGuard, Ordering,
 };
 
 /// Locks, and goes on with the value of a holder that panicked: no code of the user's runs under a

@@ -10,6 +10,7 @@
 //! peer that keeps sending cannot hold back what we have to say; and turns in a row are bounded,
 //! so that it cannot keep other tasks from running either.
 
+mod end;
 mod preface;
 mod reader;
 mod timer;
@@ -21,7 +22,6 @@ mod tests;
 use std::collections::VecDeque;
 use std::fmt;
 use std::io;
-use std::pin::Pin;
 use std::task::{Context, Poll};
 use std::time::Instant;
 
@@ -37,15 +37,13 @@ use crate::frame::StreamId;
 use crate::handoff::{Cell, Hub, Limits};
 use crate::proto::port::Birth;
 use crate::proto::streams::Key;
-use crate::proto::{Config, Connection, Event, Lifecycle, Role};
+use crate::proto::{Config, Connection, Event, Role};
 
 pub(crate) use self::timer::SharedTimer;
 pub use self::timer::Timer;
 
 /// Turns in a row, before other tasks get their chance.
 const TURNS_PER_POLL: usize = 16;
-/// Reads after the end, to empty what the peer still sent.
-const LAST_READS: usize = 16;
 
 /// Runs one connection over `T`.
 pub(crate) struct Driver<T, B: Buf> {
@@ -61,6 +59,8 @@ pub(crate) struct Driver<T, B: Buf> {
     births: VecDeque<Birth<Cell<B>>>,
     posted: Vec<Key>,
     stage: Stage,
+    /// When the peer must have taken the last words, once the end has begun.
+    parting: Option<Instant>,
     /// Frames, and reads, in one turn.
     steps: usize,
 }
@@ -195,6 +195,7 @@ where
             births: VecDeque::new(),
             posted: Vec::new(),
             stage: Stage::Starting,
+            parting: None,
             steps,
             connection,
             hub,
@@ -211,6 +212,7 @@ where
         self.collect();
         let wrote = self.write(cx);
         self.publish();
+        self.watch_end(now);
         self.conclude(cx, read, wrote)
     }
 
@@ -319,7 +321,9 @@ where
         while let Some(event) = self.connection.take_event() {
             match event {
                 Event::Pong => shared.pong(),
-                Event::SettingsAcked => {}
+                Event::SettingsAcked => {
+                    shared.set_recv_window(self.connection.initial_recv_window());
+                }
                 Event::PeerSettings {
                     max_concurrent_streams,
                     extended_connect,
@@ -339,8 +343,9 @@ where
         if matches!(self.stage, Stage::Starting) && wrote != Halt::Blocked {
             self.stage = Stage::Running;
         }
-        if self.connection.is_done() && wrote == Halt::Idle {
-            return self.close(cx);
+        let is_written = wrote == Halt::Idle || self.is_broken();
+        if self.connection.is_done() && is_written && self.poll_close(cx).is_ready() {
+            return Turn::Again;
         }
         // While answers wait the connection does not read. It may want to, now that they left.
         let resumed = read == Halt::Idle && self.connection.wants_read();
@@ -358,66 +363,12 @@ where
     }
 
     fn deadline(&self) -> Option<Instant> {
-        self.preface
-            .deadline()
-            .into_iter()
-            .chain(self.connection.deadline())
-            .min()
-    }
-
-    /// Shuts the I/O down, and lets everybody know how it ended.
-    fn close(&mut self, cx: &mut Context<'_>) -> Turn {
-        if !self.is_broken() {
-            // All that matters has been written: how the I/O takes the end changes nothing.
-            let Poll::Ready(_) = Pin::new(&mut self.io).poll_shutdown(cx) else {
-                return Turn::Wait;
-            };
-            self.empty_input(cx);
-        }
-        let result = match self.connection.lifecycle() {
-            Lifecycle::Closed(result) => result,
-            _ => Ok(()),
-        };
-        self.hub.end(result.clone().err().unwrap_or_else(gone));
-        self.stage = Stage::Over(result);
-        Turn::Again
-    }
-
-    /// Reads what the peer had sent by now. TCP answers unread bytes with a reset, and that would
-    /// take our last words (a GOAWAY) away from the peer.
-    fn empty_input(&mut self, cx: &mut Context<'_>) {
-        for _ in 0..LAST_READS {
-            self.reader.unread().clear();
-            let Poll::Ready(Ok(1..)) = self.reader.poll_read(cx, &mut self.io) else {
-                return;
-            };
-        }
-    }
-
-    fn read_failed(&mut self, error: io::Error) {
-        // TLS says so when the peer just closed. That cuts nothing off if nothing is open.
-        let cut_off = error.kind() != io::ErrorKind::UnexpectedEof || self.connection.has_streams();
-        if cut_off {
-            self.io_failed(error);
-        } else {
-            self.connection.recv_eof();
-        }
-    }
-
-    fn io_failed(&mut self, error: io::Error) {
-        self.connection.fail(Error::io(error));
-        self.stage = Stage::Broken;
-    }
-
-    fn is_broken(&self) -> bool {
-        matches!(self.stage, Stage::Broken | Stage::Over(_))
-    }
-}
-
-impl<T, B: Buf> Drop for Driver<T, B> {
-    fn drop(&mut self) {
-        self.connection.fail(gone());
-        self.hub.end(gone());
+        let deadlines = [
+            self.preface.deadline(),
+            self.connection.deadline(),
+            self.parting,
+        ];
+        deadlines.into_iter().flatten().min()
     }
 }
 
@@ -443,14 +394,6 @@ fn new_hub<B: Buf>(role: Role, config: &Config) -> Hub<B> {
         recv_window: config.initial_window_size,
     };
     Hub::new(first_id, limits)
-}
-
-/// What handles hear of a connection that has ended, if they hear nothing worse.
-fn gone() -> Error {
-    Error::io(io::Error::new(
-        io::ErrorKind::BrokenPipe,
-        "the connection is closed",
-    ))
 }
 
 fn is_due(deadline: Option<Instant>, now: Instant) -> bool {

@@ -172,7 +172,9 @@ impl<B: Buf> Writer<B> {
 
     /// To see when the request leaves the queue, whatever becomes of its handles.
     pub(crate) fn unopened(&self) -> Unopened<B> {
-        Unopened { outbox: Arc::clone(&self.outbox) }
+        Unopened {
+            outbox: Arc::clone(&self.outbox),
+        }
     }
 
     pub(crate) fn set_priority(&self, priority: Priority) {

@@ -213,10 +213,15 @@ impl<B: Buf> Outbox<B> {
 
     /// Ready when the request has left the queue for a concurrency slot.
     pub(super) fn poll_opened(&self, cx: &Context<'_>) -> Poll<Result<(), Error>> {
-        poll_locked(&self.queue, cx, |q| &mut q.opening, |queue| match queue.has_opened() {
-            true => Poll::Ready(Ok(())),
-            false => Poll::Pending,
-        })
+        poll_locked(
+            &self.queue,
+            cx,
+            |q| &mut q.opening,
+            |queue| match queue.has_opened() {
+                true => Poll::Ready(Ok(())),
+                false => Poll::Pending,
+            },
+        )
     }
 
     pub(super) fn has_opened(&self) -> bool {

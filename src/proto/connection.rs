@@ -279,6 +279,11 @@ impl<R: Ports> Connection<R> {
             .map_or(usize::MAX, |limit| limit as usize)
     }
 
+    /// The receive window that a stream has at its birth, in bytes.
+    pub(crate) fn initial_recv_window(&self) -> u32 {
+        self.settings.local.initial_window
+    }
+
     /// Streams with a slot, whoever opened them.
     pub(crate) fn num_wired_streams(&self) -> usize {
         self.streams.len()

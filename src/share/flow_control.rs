@@ -49,7 +49,7 @@ impl FlowControl {
         self.reader.available_capacity()
     }
 
-    /// The bytes that have arrived and have not been released: at most so many can be.
+    /// The bytes that have arrived and have not been released, read or not.
     pub fn used_capacity(&self) -> usize {
         self.reader.used_capacity()
     }
@@ -58,8 +58,8 @@ impl FlowControl {
     ///
     /// # Errors
     ///
-    /// More than [`used_capacity`](FlowControl::used_capacity) was asked for. Nothing is released
-    /// then.
+    /// `size` is more than what was read from the stream and has not been released. Nothing is
+    /// released then. (h2 also lets bytes go that lie unread; here their credit stays with them.)
     pub fn release_capacity(&mut self, size: usize) -> Result<(), Error> {
         self.reader.release(size)
     }

@@ -10,6 +10,9 @@ mod ping_pong;
 mod recv_stream;
 mod send_stream;
 
+#[cfg(test)]
+mod tests;
+
 pub use self::builder::Builder;
 pub(crate) use self::builder::assert_window_size;
 pub use self::flow_control::FlowControl;
