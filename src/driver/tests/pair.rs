@@ -3,19 +3,19 @@
 use std::future::poll_fn;
 use std::io;
 use std::pin::Pin;
-use std::task::{Context, Poll, Waker};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::task::{Context, Poll, Wake, Waker};
 
 use bytes::Bytes;
 use http::{HeaderMap, HeaderValue, Method, Request, Response};
-use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, DuplexStream};
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, DuplexStream, ReadBuf};
 
-use super::super::Driver;
+use super::super::{Driver, TURNS_PER_POLL};
 use crate::error::{Error, Violation};
 use crate::frame::Reason;
-use crate::handoff::{Cell, Hub};
+use crate::handoff::{Cell, Hub, PollReset, Reader, Writer};
 use crate::message::Head;
 use crate::proto::Config;
-use crate::share::{Ping, PingPong, RecvStream, SendStream};
 
 type Client = Driver<DuplexStream, Bytes>;
 
@@ -28,18 +28,17 @@ impl Requester {
         Requester(hub.clone())
     }
 
-    fn send(&self, path: &str, end: bool) -> (SendStream<Bytes>, Exchange) {
+    fn send(&self, path: &str, end: bool) -> (Writer<Bytes>, Reader) {
         self.try_send(path, end).unwrap()
     }
 
-    fn try_send(&self, path: &str, end: bool) -> Result<(SendStream<Bytes>, Exchange), Error> {
+    fn try_send(&self, path: &str, end: bool) -> Result<(Writer<Bytes>, Reader), Error> {
         let method = if end { Method::GET } else { Method::POST };
         let request = Request::builder()
             .method(method)
             .uri(format!("http://host{path}"));
         let (parts, ()) = request.body(()).unwrap().into_parts();
-        let (writer, reader) = self.0.open_request(Box::new(parts), end)?;
-        Ok((SendStream::new(writer), Exchange(reader)))
+        self.0.open_request(Box::new(parts), end)
     }
 }
 
@@ -49,24 +48,31 @@ impl Drop for Requester {
     }
 }
 
-/// A response that is awaited.
-struct Exchange(crate::handoff::Reader);
-
-impl Exchange {
-    async fn response(self) -> Result<Response<RecvStream>, Error> {
-        let response = poll_fn(|cx| self.0.poll_response(cx)).await?;
-        Ok(response.map(|()| RecvStream::new(self.0)))
-    }
+async fn response(reader: &Reader) -> Result<Response<()>, Error> {
+    poll_fn(|cx| reader.poll_response(cx)).await
 }
 
-async fn read_to_end(body: &mut RecvStream) -> Result<Vec<u8>, Error> {
+async fn data(reader: &Reader) -> Option<Result<Bytes, Error>> {
+    poll_fn(|cx| reader.poll_data(cx)).await
+}
+
+async fn read_to_end(reader: &Reader) -> Result<Vec<u8>, Error> {
     let mut whole = Vec::new();
-    while let Some(chunk) = body.data().await {
+    while let Some(chunk) = data(reader).await {
         let chunk = chunk?;
-        body.flow_control().release_capacity(chunk.len())?;
+        reader.release(chunk.len())?;
         whole.extend_from_slice(&chunk);
     }
     Ok(whole)
+}
+
+/// Sends when there is capacity.
+async fn send(writer: &Writer<Bytes>, chunk: Bytes) -> Result<(), Error> {
+    writer.reserve(chunk.len());
+    while writer.capacity() == 0 {
+        poll_fn(|cx| writer.poll_capacity(cx)).await.transpose()?;
+    }
+    writer.send_data(chunk, false)
 }
 
 /// Test bytes in which a wrong place shows.
@@ -80,15 +86,14 @@ async fn echo(cell: Cell<Bytes>) -> Result<(), Error> {
     let request = reader.take_request().unwrap();
     let (parts, ()) = Response::new(()).into_parts();
     writer.send_head(Head::Response(Box::new(parts)), false)?;
-    let (mut send, mut body) = (SendStream::new(writer), RecvStream::new(reader));
-    while let Some(chunk) = body.data().await {
+    while let Some(chunk) = data(&reader).await {
         let chunk = chunk?;
-        body.flow_control().release_capacity(chunk.len())?;
-        send.send(chunk).await?;
+        reader.release(chunk.len())?;
+        send(&writer, chunk).await?;
     }
     let mut trailers = HeaderMap::new();
     trailers.insert("path", HeaderValue::from_str(request.uri().path()).unwrap());
-    send.send_trailers(trailers)
+    writer.send_trailers(trailers)
 }
 
 async fn serve<T: AsyncRead + AsyncWrite + Unpin>(io: T) -> Result<(), Error> {
@@ -114,18 +119,18 @@ fn start(pipe: usize) -> (Requester, [tokio::task::JoinHandle<Result<(), Error>>
 }
 
 async fn exchange(requester: &Requester, path: &str, body: Bytes) -> Result<(), Error> {
-    let (mut send, exchange) = requester.send(path, false);
+    let (writer, reader) = requester.send(path, false);
     let sending = async {
         for chunk in body.chunks(10_000) {
-            send.send(Bytes::copy_from_slice(chunk)).await?;
+            send(&writer, Bytes::copy_from_slice(chunk)).await?;
         }
-        send.send_data(Bytes::new(), true)
+        writer.send_data(Bytes::new(), true)
     };
     let receiving = async {
-        let mut response = exchange.response().await?;
-        let echoed = read_to_end(response.body_mut()).await?;
+        response(&reader).await?;
+        let echoed = read_to_end(&reader).await?;
         assert!(echoed == body, "the echo differs");
-        let trailers = response.body_mut().trailers().await?.unwrap();
+        let trailers = poll_fn(|cx| reader.poll_trailers(cx)).await?.unwrap();
         assert_eq!(trailers["path"], path);
         Ok(())
     };
@@ -171,9 +176,11 @@ async fn many_streams_share_a_connection() {
 #[tokio::test]
 async fn a_ping_is_answered() {
     let (requester, _tasks) = start(64);
-    let mut pings = PingPong::new(requester.0.shared().clone());
-    pings.ping(Ping::opaque()).await.unwrap();
-    pings.ping(Ping::opaque()).await.unwrap();
+    let shared = requester.0.shared();
+    for ping in [1, 2] {
+        shared.send_ping([ping; 8]).unwrap();
+        poll_fn(|cx| shared.poll_pong(cx)).await.unwrap();
+    }
 }
 
 #[tokio::test]
@@ -222,11 +229,15 @@ async fn a_peer_that_vanishes_fails_every_waiting_task() {
     let (near, mut far) = tokio::io::duplex(1 << 16);
     let (requester, mut client) = connect(near);
     let client = tokio::spawn(async move { poll_fn(|cx| client.poll(cx)).await });
-    let (mut send, exchange) = requester.send("/", false);
+    let (writer, reader) = requester.send("/", false);
     far.read_exact(&mut [0; 40]).await.unwrap();
     drop(far);
-    assert!(exchange.response().await.is_err());
-    assert!(poll_fn(|cx| send.poll_reset(cx)).await.is_err());
+    assert!(response(&reader).await.is_err());
+    assert!(
+        poll_fn(|cx| writer.poll_reset(cx, PollReset::Streaming))
+            .await
+            .is_err()
+    );
     let _ = client.await.unwrap();
     assert!(requester.try_send("/", true).is_err());
 }
@@ -235,52 +246,90 @@ async fn a_peer_that_vanishes_fails_every_waiting_task() {
 async fn dropping_the_connection_fails_what_waits_to_open() {
     let (near, _far) = tokio::io::duplex(1 << 16);
     let (requester, client) = connect(near);
-    let (_send, exchange) = requester.send("/", true);
+    let (_writer, reader) = requester.send("/", true);
     drop(client);
-    assert!(exchange.response().await.unwrap_err().is_io());
+    assert!(response(&reader).await.unwrap_err().is_io());
     assert!(requester.try_send("/", true).is_err());
 }
 
-#[tokio::test]
-async fn a_peer_that_never_stops_sending_does_not_hold_the_task() {
-    /// Always readable: PING after PING.
-    struct Flood(Bytes, usize);
-    impl AsyncRead for Flood {
-        fn poll_read(
-            mut self: Pin<&mut Self>,
-            _: &mut Context<'_>,
-            buffer: &mut tokio::io::ReadBuf<'_>,
-        ) -> Poll<io::Result<()>> {
-            while buffer.remaining() > 0 {
-                let from = self.1 % self.0.len();
-                let piece = &self.0[from..];
-                let length = piece.len().min(buffer.remaining());
-                buffer.put_slice(&piece[..length]);
-                self.1 += length;
-            }
-            Poll::Ready(Ok(()))
+/// A peer that is always readable: SETTINGS, then PING after PING. It takes all it is told.
+struct Flood {
+    sent: usize,
+    taken: Vec<u8>,
+}
+
+const EMPTY_SETTINGS: [u8; 9] = [0, 0, 0, 4, 0, 0, 0, 0, 0];
+const PING: [u8; 17] = [0, 0, 8, 6, 0, 0, 0, 0, 0, 1, 2, 3, 4, 5, 6, 7, 8];
+
+impl AsyncRead for Flood {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        _: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        while buffer.remaining() > 0 {
+            let next = match self.sent.checked_sub(EMPTY_SETTINGS.len()) {
+                None => EMPTY_SETTINGS[self.sent],
+                Some(at) => PING[at % PING.len()],
+            };
+            buffer.put_slice(&[next]);
+            self.sent += 1;
         }
+        Poll::Ready(Ok(()))
     }
-    impl AsyncWrite for Flood {
-        fn poll_write(
-            self: Pin<&mut Self>,
-            _: &mut Context<'_>,
-            bytes: &[u8],
-        ) -> Poll<io::Result<usize>> {
-            Poll::Ready(Ok(bytes.len()))
-        }
-        fn poll_flush(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
-            Poll::Ready(Ok(()))
-        }
-        fn poll_shutdown(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
-            Poll::Ready(Ok(()))
-        }
+}
+
+impl AsyncWrite for Flood {
+    fn poll_write(
+        mut self: Pin<&mut Self>,
+        _: &mut Context<'_>,
+        bytes: &[u8],
+    ) -> Poll<io::Result<usize>> {
+        self.taken.extend_from_slice(bytes);
+        Poll::Ready(Ok(bytes.len()))
     }
-    let mut cx = Context::from_waker(Waker::noop());
-    // Frames of an unknown type: they cost nothing and are never a fault by themselves.
-    let frame = Bytes::from_static(&[0, 0, 0, 0xbb, 0, 0, 0, 0, 0]);
-    let mut driver: Driver<_, Bytes> = Driver::client(Flood(frame, 0), Config::default());
+
+    fn poll_flush(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn poll_shutdown(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Poll::Ready(Ok(()))
+    }
+}
+
+/// Counts how often it is woken.
+#[derive(Default)]
+struct Bell(AtomicUsize);
+
+impl Wake for Bell {
+    fn wake(self: std::sync::Arc<Self>) {
+        self.0.fetch_add(1, Ordering::Relaxed);
+    }
+}
+
+#[test]
+fn a_peer_that_never_stops_sending_does_not_hold_the_task() {
+    let bell = std::sync::Arc::new(Bell::default());
+    let waker = Waker::from(bell.clone());
+    let flood = Flood {
+        sent: 0,
+        taken: Vec::new(),
+    };
+    let mut driver: Driver<_, Bytes> = Driver::client(flood, Config::default());
     let _requester = Requester::new(driver.hub());
-    // It comes back, whatever the connection thinks of such a peer.
-    let _ = driver.poll(&mut cx);
+    let mut cx = Context::from_waker(&waker);
+    assert!(driver.poll(&mut cx).is_pending());
+    assert!(bell.0.load(Ordering::Relaxed) > 0, "it wants to go on");
+    let frames = driver.connection().stats().frames_received as usize;
+    assert!(
+        (256..=TURNS_PER_POLL * 256).contains(&frames),
+        "{frames} frames in one go"
+    );
+    let pong = [0, 0, 8, 6, 1];
+    let answers = driver.io.taken.windows(5).filter(|head| *head == pong);
+    assert!(
+        answers.count() > 256,
+        "answers leave while it goes on sending"
+    );
 }
