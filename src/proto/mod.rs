@@ -21,6 +21,7 @@ mod batch;
 mod block;
 mod config;
 mod connection;
+mod faults;
 mod flow;
 mod heads;
 mod ids;

@@ -3,6 +3,11 @@
 //! Owns: which of our pings wait for an answer. Does not know: who asked, what a pong leads to.
 //! Keeps: one ping of each kind at a time, so a peer cannot make us remember more.
 
+use std::time::Instant;
+
+use super::connection::{Connection, Event};
+use super::faults::Fault;
+use super::port::Ports;
 use crate::frame::Ping;
 
 /// What marks the ping between the two steps of a graceful shutdown.
@@ -74,6 +79,18 @@ impl Flight {
         };
         *self = Flight::Sent(payload);
         Some(payload)
+    }
+}
+
+impl<R: Ports> Connection<R> {
+    /// The peer has answered a ping.
+    pub(super) fn recv_pong(&mut self, payload: [u8; 8], now: Instant) -> Result<(), Fault> {
+        match self.pings.answered(payload) {
+            Pong::User => self.events.push_back(Event::Pong),
+            Pong::Shutdown => self.shutdown_measured(),
+            Pong::Unasked => self.limits.unproductive(now)?,
+        }
+        Ok(())
     }
 }
 

@@ -8,49 +8,25 @@ use std::time::Instant;
 
 use super::block::{Block, Purpose};
 use super::config::Role;
-use super::connection::{Connection, Event};
+use super::connection::Connection;
+use super::faults::{Fault, fault};
 use super::flow::DEFAULT_WINDOW;
 use super::ids::Gone;
-use super::ping::Pong;
 use super::port::{Delivery, Port, Ports};
 use super::send::Reply;
-use super::settings::{Change, Demand, Known};
+use super::settings::Known;
 use super::state::{Event as Step, State};
 use super::stream::{Holder, Phase, Rank};
 use super::streams::Slot;
 use crate::error::{Error, Initiator, MessageRule, Scope, Violation};
 use crate::frame::{
     Continuation, Data, Frame, Headers, Kind, Malformed, PriorityUpdate, PushPromise, Reason,
-    Reset, Setting, Settings, StreamId, WindowUpdate,
+    Reset, StreamId, WindowUpdate,
 };
 use crate::message::Priority;
 
 /// PRIORITY_UPDATEs that are kept for requests yet to come.
 const EARLY_PRIORITIES: usize = 16;
-
-/// A rule broken on a stream, or on the connection.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Fault {
-    pub(super) id: StreamId,
-    pub(super) violation: Violation,
-}
-
-impl From<Violation> for Fault {
-    fn from(violation: Violation) -> Fault {
-        Fault {
-            id: StreamId::CONNECTION,
-            violation,
-        }
-    }
-}
-
-/// A rule broken on this stream.
-pub(super) fn fault(id: StreamId, violation: impl Into<Violation>) -> Fault {
-    Fault {
-        id,
-        violation: violation.into(),
-    }
-}
 
 impl<R: Ports> Connection<R> {
     /// Takes what the peer sent: a frame, or what was wrong with it. A fault is answered in the next
@@ -404,141 +380,5 @@ impl<R: Ports> Connection<R> {
         }
         self.block = Some(block);
         Ok(())
-    }
-
-    // ---- the connection ------------------------------------------------------------------
-
-    fn recv_settings(&mut self, frame: Settings, now: Instant) -> Result<(), Fault> {
-        if frame.is_ack() {
-            return self.recv_settings_ack();
-        }
-        if frame.entries().len() > self.config.limits.max_settings_entries {
-            return Err(Violation::TooManySettings.into());
-        }
-        let mut has_stream_limit = false;
-        let window_before = self.settings.peer.initial_window;
-        for entry in frame.entries() {
-            has_stream_limit |= matches!(entry, Setting::MaxConcurrentStreams(_));
-            match self.settings.peer.apply(entry, self.role)? {
-                Demand::Nothing => {}
-                Demand::EncoderTable(size) => self.encoder.set_max_table_size(size),
-                Demand::SendWindows => self.limits.window_change(now)?,
-            }
-        }
-        self.settings.peer.frame_applied(has_stream_limit);
-        if self.settings.peer.initial_window != window_before {
-            self.move_send_windows(window_before)?;
-        }
-        self.events.push_back(Event::PeerSettings {
-            max_concurrent_streams: self.settings.peer.max_streams,
-            extended_connect: self.settings.peer.connect_protocol,
-        });
-        //= RFC 9113 §6.5.3 each SETTINGS is acknowledged once it is applied
-        self.reply(Reply::SettingsAck)
-    }
-
-    //= RFC 9113 §6.9.2 a change moves all windows of streams, the connection's stays
-    fn move_send_windows(&mut self, before: u32) -> Result<(), Violation> {
-        let initial = self.settings.peer.initial_window;
-        self.ports.set_initial_window(initial);
-        for slot in self.streams.slots() {
-            let Some(stream) = self.streams.at(slot) else {
-                continue;
-            };
-            //= RFC 9113 §6.9.2 a window that would exceed 2^31-1 is a connection error
-            if stream.send.overflows(initial) {
-                return Err(Violation::InitialWindowOverflow);
-            }
-            if initial > before {
-                stream.port.window_opened();
-            }
-            self.settle(slot);
-        }
-        Ok(())
-    }
-
-    fn recv_settings_ack(&mut self) -> Result<(), Fault> {
-        for change in self.settings.acked()? {
-            match change {
-                Change::DecoderTable(size) => self.decoder.set_max_table_size(size),
-                Change::RecvWindows(difference) => self.move_recv_windows(difference),
-            }
-        }
-        self.events.push_back(Event::SettingsAcked);
-        Ok(())
-    }
-
-    fn move_recv_windows(&mut self, difference: i64) {
-        for slot in self.streams.slots() {
-            if let Some(stream) = self.streams.at_mut(slot) {
-                stream.recv.shift(difference);
-            }
-            self.settle(slot);
-        }
-    }
-
-    fn recv_pong(&mut self, payload: [u8; 8], now: Instant) -> Result<(), Fault> {
-        match self.pings.answered(payload) {
-            Pong::User => self.events.push_back(Event::Pong),
-            Pong::Shutdown => self.shutdown_measured(),
-            Pong::Unasked => self.limits.unproductive(now)?,
-        }
-        Ok(())
-    }
-
-    // ---- consequences --------------------------------------------------------------------
-
-    /// Queues an answer that the peer has provoked.
-    pub(super) fn reply(&mut self, reply: Reply) -> Result<(), Fault> {
-        self.replies.push_back(reply);
-        Ok(())
-    }
-
-    fn punish(&mut self, fault: Fault, now: Instant) {
-        let Fault { id, violation } = fault;
-        if violation.scope() == Scope::Connection || id.is_connection() {
-            return self.fatal(violation);
-        }
-        match self.streams.find(id) {
-            Some(slot) => self.punish_stream(slot, violation, now),
-            //= RFC 9113 §6.4 an idle stream cannot be reset: the fault is the connection's
-            None if self.is_idle(id, now) => self.fatal(violation),
-            None => self.refuse(id, violation, now),
-        }
-    }
-
-    fn punish_stream(&mut self, slot: Slot, violation: Violation, now: Instant) {
-        let Some(stream) = self.streams.at(slot) else {
-            return;
-        };
-        if stream.state == State::Idle {
-            return self.fatal(violation);
-        }
-        if let Err(flood) = self.limits.fault(now) {
-            return self.fatal(flood);
-        }
-        let error = Error::violation(stream.id, violation);
-        self.reset(slot, violation.reason(), error);
-        self.settle(slot);
-    }
-
-    /// Resets a stream that has no slot.
-    pub(super) fn refuse(&mut self, id: StreamId, violation: Violation, now: Instant) {
-        let budget = match violation.reason() {
-            // The application never saw it: only the frames cost.
-            Reason::REFUSED_STREAM => self.limits.unproductive(now),
-            _ => self.limits.fault(now),
-        };
-        match budget {
-            Err(flood) => self.fatal(flood),
-            Ok(()) => {
-                self.ids.close(id, Gone::ResetByUs, Some(now));
-                self.replies.push_back(Reply::Reset(id, violation.reason()));
-            }
-        }
-    }
-
-    fn is_idle(&self, id: StreamId, now: Instant) -> bool {
-        matches!(self.ids.fate(id, now), Gone::Idle | Gone::Skipped)
     }
 }

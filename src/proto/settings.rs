@@ -1,13 +1,17 @@
 //! SETTINGS, ours and the peer's: what was said, what is in force.
 //!
-//! Owns: both sets of values, and which of ours the peer has yet to acknowledge. Does not know:
-//! streams and compression, which the connection adapts. Ours take effect when the peer
+//! Owns: both sets of values, which of ours the peer has yet to acknowledge, and what a change moves.
+//! Does not know: why a value was chosen. Ours take effect when the peer
 //! acknowledges them: what it sent under the former ones is no fault.
 
 use std::time::Instant;
 
 use super::config::{Config, Role};
+use super::connection::{Connection, Event};
+use super::faults::Fault;
 use super::flow::DEFAULT_WINDOW;
+use super::port::{Port, Ports};
+use super::send::Reply;
 use crate::error::{Misuse, Violation};
 use crate::frame::{self, DEFAULT_MAX_FRAME_SIZE, Setting};
 
@@ -225,6 +229,81 @@ impl Peer {
                 self.no_priorities = Some(value);
                 Ok(())
             }
+        }
+    }
+}
+
+impl<R: Ports> Connection<R> {
+    pub(super) fn recv_settings(
+        &mut self,
+        frame: frame::Settings,
+        now: Instant,
+    ) -> Result<(), Fault> {
+        if frame.is_ack() {
+            return self.recv_settings_ack();
+        }
+        if frame.entries().len() > self.config.limits.max_settings_entries {
+            return Err(Violation::TooManySettings.into());
+        }
+        let mut has_stream_limit = false;
+        let window_before = self.settings.peer.initial_window;
+        for entry in frame.entries() {
+            has_stream_limit |= matches!(entry, Setting::MaxConcurrentStreams(_));
+            match self.settings.peer.apply(entry, self.role)? {
+                Demand::Nothing => {}
+                Demand::EncoderTable(size) => self.encoder.set_max_table_size(size),
+                Demand::SendWindows => self.limits.window_change(now)?,
+            }
+        }
+        self.settings.peer.frame_applied(has_stream_limit);
+        if self.settings.peer.initial_window != window_before {
+            self.move_send_windows(window_before)?;
+        }
+        self.events.push_back(Event::PeerSettings {
+            max_concurrent_streams: self.settings.peer.max_streams,
+            extended_connect: self.settings.peer.connect_protocol,
+        });
+        //= RFC 9113 §6.5.3 each SETTINGS is acknowledged once it is applied
+        self.reply(Reply::SettingsAck)
+    }
+
+    //= RFC 9113 §6.9.2 a change moves all windows of streams, the connection's stays
+    fn move_send_windows(&mut self, before: u32) -> Result<(), Violation> {
+        let initial = self.settings.peer.initial_window;
+        self.ports.set_initial_window(initial);
+        for slot in self.streams.slots() {
+            let Some(stream) = self.streams.at(slot) else {
+                continue;
+            };
+            //= RFC 9113 §6.9.2 a window that would exceed 2^31-1 is a connection error
+            if stream.send.overflows(initial) {
+                return Err(Violation::InitialWindowOverflow);
+            }
+            if initial > before {
+                stream.port.window_opened();
+            }
+            self.settle(slot);
+        }
+        Ok(())
+    }
+
+    fn recv_settings_ack(&mut self) -> Result<(), Fault> {
+        for change in self.settings.acked()? {
+            match change {
+                Change::DecoderTable(size) => self.decoder.set_max_table_size(size),
+                Change::RecvWindows(difference) => self.move_recv_windows(difference),
+            }
+        }
+        self.events.push_back(Event::SettingsAcked);
+        Ok(())
+    }
+
+    fn move_recv_windows(&mut self, difference: i64) {
+        for slot in self.streams.slots() {
+            if let Some(stream) = self.streams.at_mut(slot) {
+                stream.recv.shift(difference);
+            }
+            self.settle(slot);
         }
     }
 }
