@@ -64,6 +64,7 @@ impl Queue {
     }
 
     /// The member behind `slot`.
+    #[cfg(test)]
     pub(super) fn after<P: Port>(streams: &Streams<P>, slot: Slot) -> Option<Slot> {
         streams.at(slot).and_then(|stream| stream.links.after)
     }

@@ -195,3 +195,24 @@ impl Level {
 fn level_of(urgency: u8) -> usize {
     usize::from(urgency).min(LEVELS - 1)
 }
+
+#[cfg(test)]
+impl Scheduler {
+    /// How many streams are on the lists.
+    pub(super) fn members<P: Port>(&self, streams: &Streams<P>) -> usize {
+        let levels = self
+            .send_list
+            .iter()
+            .flat_map(|level| [level.shared, level.serial]);
+        let lists = [
+            self.promises,
+            self.open_list,
+            self.head_list,
+            self.fctl_list,
+        ];
+        let count = |list: Queue| {
+            std::iter::successors(list.first(), |slot| Queue::after(streams, *slot)).count()
+        };
+        levels.chain(lists).map(count).sum()
+    }
+}

@@ -55,15 +55,27 @@ impl<R: Ports> Connection<R> {
             self.write_replies(batch);
             self.write_control(batch);
             self.write_promises(batch);
-            self.write_opening(batch);
-            self.write_heads(batch);
-            self.write_data(batch);
+            self.write_streams(batch);
             self.resume_waiting();
             self.finish_if_idle();
             self.write_connection(batch);
         }
         if self.shutdown.is_closing() && batch.is_empty() {
             self.shutdown.close();
+        }
+    }
+
+    /// Blocks and DATA in turn: blocks let DATA go that waited for them, and what blocks left to
+    /// DATA that is gone is theirs again.
+    fn write_streams(&mut self, batch: &mut Batch<<R::Port as Port>::Buf>) {
+        loop {
+            let before = batch.remaining();
+            self.write_opening(batch);
+            self.write_heads(batch);
+            self.write_data(batch);
+            if batch.is_full() || batch.remaining() == before {
+                return;
+            }
         }
     }
 

@@ -33,6 +33,12 @@ pub(super) struct Shared {
     pub(super) resumed: Cell<usize>,
 }
 
+impl Shared {
+    pub(super) fn credit_waiting(&self) -> usize {
+        self.credit.get()
+    }
+}
+
 impl Ports for Table {
     type Port = Hand;
 
@@ -208,6 +214,16 @@ impl Hand {
         };
         if !settled && !gone {
             self.change(|_| {});
+        }
+    }
+
+    /// Receive credit that the connection counts on.
+    pub(super) fn credit_out(&self) -> usize {
+        let state = self.state.borrow();
+        if state.settled {
+            0
+        } else {
+            state.unreleased + state.released
         }
     }
 
