@@ -69,7 +69,7 @@ mod tests {
     use super::*;
 
     fn server() -> Preface {
-        Preface::from_client(Instant::now())
+        Preface::from_client(super::super::now())
     }
 
     #[test]
@@ -101,7 +101,7 @@ mod tests {
 
     #[test]
     fn a_client_waits_for_none() {
-        let preface = Preface::from_server(Instant::now());
+        let preface = Preface::from_server(super::super::now());
         assert!(preface.is_done());
         assert_eq!(preface.deadline(), None);
     }
