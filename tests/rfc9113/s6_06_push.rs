@@ -1,7 +1,7 @@
 //! RFC 9113 §6.6 and §8.4: PUSH_PROMISE and server push.
 
 use super::support::{
-    CANCEL, End, Frame, PROTOCOL_ERROR, Setup, both, client, data, flag, frame, headers, kind,
+    CANCEL, End, Frame, PROTOCOL_ERROR, Peer, Setup, both, client, data, flag, frame, headers, kind,
     push_promise, server,
 };
 
@@ -83,7 +83,7 @@ fn promise_on_a_stream_that_we_reset() {
     client(async |peer| {
         let id = peer.reset_by_subject().await;
         peer.send(push_promise(id, 2).request("GET", "/pushed"));
-        peer.settle().await;
+        only_refuses(peer, 2).await;
         // The promised stream is reserved by it, so that nobody can promise it again.
         let (id, _call) = peer.call("GET", "/").await;
         peer.send(push_promise(id, 2).request("GET", "/pushed"));
@@ -92,8 +92,16 @@ fn promise_on_a_stream_that_we_reset() {
     client(async |peer| {
         let id = peer.reset_by_subject().await;
         peer.send(push_promise(id, 2).request("GET", "/pushed"));
+        only_refuses(peer, 2).await;
         peer.expect_alive().await;
     });
+}
+
+/// Nothing comes but, perhaps, a reset of a promised stream that nobody waits for.
+async fn only_refuses(peer: &mut Peer, promised: u32) {
+    for frame in peer.everything().await {
+        assert_eq!((frame.kind, frame.id), (kind::RST_STREAM, promised), "{frame:?}");
+    }
 }
 
 //= test RFC 9113 §6.6

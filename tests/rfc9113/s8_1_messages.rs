@@ -88,14 +88,15 @@ fn response_of_another_length() {
             let (id, call) = peer.call("GET", "/").await;
             peer.send(headers(id).response(200).field("content-length", length));
             peer.send(data(id, body).end_stream());
-            peer.expect_stream_error(id, PROTOCOL_ERROR).await;
+            peer.expect_stream_failure(id, PROTOCOL_ERROR).await;
             assert_eq!(call.done().await.end, End::Failed(Some(PROTOCOL_ERROR)));
         });
     }
     client(async |peer| {
-        let (id, _call) = peer.call("GET", "/").await;
+        let (id, call) = peer.call("GET", "/").await;
         peer.send(headers(id).response(200).field("content-length", "3").end_stream());
-        peer.expect_stream_error(id, PROTOCOL_ERROR).await;
+        peer.expect_stream_failure(id, PROTOCOL_ERROR).await;
+        assert_eq!(call.done().await.end, End::Failed(Some(PROTOCOL_ERROR)));
     });
 }
 
@@ -172,7 +173,7 @@ fn data_before_the_response() {
 #[test]
 fn interim_response_with_end_stream() {
     client(async |peer| {
-        let (id, call) = peer.call("GET", "/").await;
+        let (id, call) = peer.call("POST", "/").await;
         peer.send(headers(id).response(103).end_stream());
         peer.expect_stream_error(id, PROTOCOL_ERROR).await;
         assert_eq!(call.done().await.end, End::Failed(Some(PROTOCOL_ERROR)));

@@ -13,7 +13,7 @@ fn malformed(spoil: impl Fn(Frame) -> Frame) {
     });
     client(async |peer| {
         let (id, call) = peer.call("GET", "/").await;
-        peer.send(spoil(headers(id).response(200)).end_stream());
+        peer.send(spoil(headers(id).response(200)));
         refused(peer, id).await;
         assert_eq!(call.done().await.end, End::Failed(Some(PROTOCOL_ERROR)));
     });
@@ -29,7 +29,7 @@ fn malformed_trailers(spoil: &impl Fn(Frame) -> Frame) {
         assert_eq!(exchange.end, End::Failed(Some(PROTOCOL_ERROR)));
     });
     client(async |peer| {
-        let (id, call) = peer.call("GET", "/").await;
+        let (id, call) = peer.call("POST", "/").await;
         peer.send(headers(id).response(200));
         peer.send(spoil(headers(id)).end_stream());
         refused(peer, id).await;
@@ -177,7 +177,7 @@ fn oversized_field_list() {
     });
     small_lists().client(async |peer| {
         let (id, call) = peer.call("GET", "/").await;
-        peer.send(headers(id).response(200).field("large", "x".repeat(1_200)).end_stream());
+        peer.send(headers(id).response(200).field("large", "x".repeat(1_200)));
         let answer = peer.expect_frame().await.frame;
         assert_eq!((answer.id, answer.kind), (id, super::support::kind::RST_STREAM));
         assert!(matches!(call.done().await.end, End::Failed(_)));

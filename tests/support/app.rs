@@ -190,7 +190,9 @@ async fn tunnel(
             Ok(octets) => {
                 let _ = body.flow_control().release_capacity(octets.len());
                 app.note(at, |exchange| exchange.body.extend(&octets));
-                stream.send_data(octets, false)?;
+                if !octets.is_empty() {
+                    stream.send_data(octets, false)?;
+                }
             }
             Err(error) => {
                 app.note(at, |exchange| exchange.end = End::Failed(code_of(&error)));

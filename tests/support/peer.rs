@@ -309,6 +309,18 @@ impl Peer {
         self.expect_alive().await;
     }
 
+    /// An error of a stream that both sides have ended: a reset is not needed any more.
+    pub(crate) async fn expect_stream_failure(&mut self, id: u32, code: Code) {
+        for frame in self.everything().await {
+            match frame.kind {
+                kind::WINDOW_UPDATE => {}
+                kind::RST_STREAM => assert_eq!((frame.id, Code(frame.word(0))), (id, code)),
+                _ => panic!("{code:?} for stream {id}, not {frame:?}"),
+            }
+        }
+        self.expect_alive().await;
+    }
+
     /// A connection error: GOAWAY with this code, then the end of the connection.
     pub(crate) async fn expect_go_away(&mut self, code: Code) {
         let frame = loop {
