@@ -48,6 +48,7 @@ pub(crate) fn tls(insecure: bool) -> Result<Arc<ClientConfig>, Failure> {
             .with_root_certificates(roots()?)
             .with_no_client_auth()
     };
+    //= RFC 9113 §3.2 the name of HTTP/2 over TLS is `h2`
     config.alpn_protocols = vec![b"h2".to_vec()];
     Ok(Arc::new(config))
 }

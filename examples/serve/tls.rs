@@ -30,6 +30,7 @@ pub(crate) fn config(files: Option<(&Path, &Path)>) -> Result<Arc<ServerConfig>,
         .with_no_client_auth()
         .with_single_cert(chain, key)
         .map_err(|why| Fault::new("cannot use this certificate with this key", why))?;
+    //= RFC 9113 §3.2 the name of HTTP/2 over TLS is `h2`
     config.alpn_protocols = ALPN.iter().map(|name| name.to_vec()).collect();
     Ok(Arc::new(config))
 }

@@ -244,6 +244,7 @@ impl<R: Ports> Connection<R> {
     /// Whether frames should be read and given to `recv`. Not while the peer provokes answers
     /// faster than it takes them.
     pub(crate) fn wants_read(&self) -> bool {
+        //= RFC 9113 §5.2.2 frames are read whatever DATA waits for, so that credit gets through
         self.shutdown.is_listening() && self.replies.len() < self.config.limits.max_queued_replies
     }
 

@@ -164,6 +164,7 @@ impl Local {
     fn enforce(&mut self, entry: Setting) -> Option<Change> {
         match entry {
             Setting::InitialWindowSize(size) => {
+                //= RFC 9113 §6.9.3 a smaller window binds the peer from its acknowledgment on
                 let difference = i64::from(size) - i64::from(self.initial_window);
                 self.initial_window = size;
                 Some(Change::RecvWindows(difference))

@@ -176,6 +176,7 @@ impl<R: Ports> Connection<R> {
 
     /// The peer has closed the transport. Clean if no stream is left.
     pub(crate) fn recv_eof(&mut self) {
+        //= RFC 9113 §5.4.3 a connection that is cut off fails every stream that is open
         if !self.shutdown.is_closed() {
             if self.shutdown.is_listening() {
                 let text = "the peer closed the connection before the stream had ended";

@@ -28,18 +28,30 @@ async fn values(peer: &mut Peer, blocks: &[Vec<u8>], name: &str) -> Vec<String> 
     }
     let exchange = peer.exchanges().await.pop().unwrap();
     let all = exchange.request.headers().get_all(name).iter();
-    all.map(|value| value.to_str().unwrap().to_owned()).collect()
+    all.map(|value| value.to_str().unwrap().to_owned())
+        .collect()
 }
 
-//= test RFC 7541 §2.1
+//= test RFC 7541 §2.3.3
 // 126. Fields keep their order, and a table may hold an entry twice.
 #[test]
 fn order_and_duplicates() {
     server(async |peer| {
-        let twice = [indexed_literal("a", "1"), indexed_literal("a", "1"), vec![0xbf, 0xbe]];
+        let twice = [
+            indexed_literal("a", "1"),
+            indexed_literal("a", "1"),
+            vec![0xbf, 0xbe],
+        ];
         assert_eq!(values(peer, &[twice.concat()], "a").await, ["1"; 4]);
-        let ordered = [indexed_literal("a", "3"), vec![0xbf, 0xbe], indexed_literal("a", "2")];
-        assert_eq!(values(peer, &[ordered.concat()], "a").await, ["3", "1", "3", "2"]);
+        let ordered = [
+            indexed_literal("a", "3"),
+            vec![0xbf, 0xbe],
+            indexed_literal("a", "2"),
+        ];
+        assert_eq!(
+            values(peer, &[ordered.concat()], "a").await,
+            ["3", "1", "3", "2"]
+        );
     });
 }
 
@@ -74,9 +86,14 @@ fn name_index_behind_the_tables() {
 // 130. Integers that are too large or too long, with each prefix.
 #[test]
 fn integers_without_end() {
-    for (before, first) in
-        [(&[][..], 0xff), (&[], 0x7f), (&[], 0x0f), (&[], 0x1f), (&[0][..], 0x7f), (&[0], 0xff)]
-    {
+    for (before, first) in [
+        (&[][..], 0xff),
+        (&[], 0x7f),
+        (&[], 0x0f),
+        (&[], 0x1f),
+        (&[0][..], 0x7f),
+        (&[0], 0xff),
+    ] {
         for rest in [[0xff; 12], [0x80; 12]] {
             let mut block = [before, &[first][..], &rest[..]].concat();
             block.extend([0, 1, b'a']);
@@ -85,7 +102,11 @@ fn integers_without_end() {
         undecodable(&[before, &[first, 0xff, 0xff, 0xff, 0xff, 0x7f, 1, b'a'][..]].concat());
     }
     server(async |peer| {
-        peer.send(headers(1).raw([0x3f, 0xff, 0xff, 0xff, 0xff, 0xff, 0x0f]).end_stream());
+        peer.send(
+            headers(1)
+                .raw([0x3f, 0xff, 0xff, 0xff, 0xff, 0xff, 0x0f])
+                .end_stream(),
+        );
         peer.expect_go_away(COMPRESSION_ERROR).await;
     });
 }
@@ -193,7 +214,10 @@ fn two_size_updates_of_ours() {
         peer.send(twice.clone());
         let id = peer.fresh_id();
         peer.send(headers(id).request("GET", "/").end_stream());
-        assert_eq!(peer.expect_response(id, 200).await.block[..4], [0x20, 0x3f, 0xe1, 0x1f]);
+        assert_eq!(
+            peer.expect_response(id, 200).await.block[..4],
+            [0x20, 0x3f, 0xe1, 0x1f]
+        );
     });
     client(async |peer| {
         peer.closed().await;
@@ -251,8 +275,16 @@ fn name_of_an_evicted_entry() {
         let mut evicting = vec![0x7e, 27];
         evicting.extend(value.as_bytes());
         // 64 octets: room for one of the two entries, of which the second fills it.
-        let block = [integer(0x20, 5, 64), indexed_literal("aaaaa", "1"), evicting].concat();
-        let head = headers(1).raw(&block[..2]).request("GET", "/").raw(&block[2..]);
+        let block = [
+            integer(0x20, 5, 64),
+            indexed_literal("aaaaa", "1"),
+            evicting,
+        ]
+        .concat();
+        let head = headers(1)
+            .raw(&block[..2])
+            .request("GET", "/")
+            .raw(&block[2..]);
         peer.send(head.end_stream());
         peer.expect_response(1, 200).await;
         assert_eq!(values(peer, &[vec![0xbe]], "aaaaa").await, [value]);
@@ -289,7 +321,11 @@ fn kinds_of_fields(mut block: &[u8]) -> Vec<u8> {
             _ => (4, true),
         };
         let index = skip(&mut block, bits);
-        let strings = if literal { 1 + usize::from(index == 0) } else { 0 };
+        let strings = if literal {
+            1 + usize::from(index == 0)
+        } else {
+            0
+        };
         for _ in 0..strings {
             let length = skip(&mut block, 7);
             block = &block[length..];
@@ -304,7 +340,13 @@ fn kinds_of_fields(mut block: &[u8]) -> Vec<u8> {
 fn never_indexed_fields() {
     server(async |peer| {
         let secret = [vec![0x10], indexed_literal("secret", "1")[1..].to_vec()].concat();
-        peer.send(headers(1).request("GET", "/").raw(secret).field("plain", "1").end_stream());
+        peer.send(
+            headers(1)
+                .request("GET", "/")
+                .raw(secret)
+                .field("plain", "1")
+                .end_stream(),
+        );
         peer.expect_response(1, 200).await;
         let request = &peer.exchanges().await[0].request;
         assert!(request.headers()["secret"].is_sensitive());
@@ -329,7 +371,10 @@ fn never_indexed_fields() {
 // 142. Wherever a block is cut into frames, the table behind it is the same.
 #[test]
 fn block_cut_into_frames() {
-    let block = headers(1).request("GET", "/").raw(indexed_literal("a", "1")).payload;
+    let block = headers(1)
+        .request("GET", "/")
+        .raw(indexed_literal("a", "1"))
+        .payload;
     Setup::new().few_cuts().server(async |peer| {
         let mut id = 1;
         for at in 0..=block.len() {
@@ -360,7 +405,13 @@ fn table_of(size: u32) -> Setup {
 fn no_table() {
     let entry = indexed_literal("a", "1");
     table_of(0).server(async |peer| {
-        peer.send(headers(1).raw([0x20]).request("GET", "/").raw(&entry).end_stream());
+        peer.send(
+            headers(1)
+                .raw([0x20])
+                .request("GET", "/")
+                .raw(&entry)
+                .end_stream(),
+        );
         peer.expect_response(1, 200).await;
         assert_eq!(peer.exchanges().await[0].request.headers()["a"], "1");
         peer.send(headers(3).request("GET", "/").raw([0xbe]).end_stream());
@@ -432,7 +483,7 @@ fn smaller_size_evicts() {
     });
 }
 
-//= test RFC 7541 §2.2
+//= test RFC 7541 §4.4
 // 142. Each direction has a table of its own, and a long conversation keeps it in step.
 #[test]
 fn tables_stay_in_step() {
@@ -446,6 +497,9 @@ fn tables_stay_in_step() {
         peer.send(headers(id).response(200).raw(indexed_literal("a", "1")));
         peer.send(headers(id).raw([0xbe]).end_stream());
         let outcome = call.done().await;
-        assert_eq!((&outcome.trailers.unwrap()["a"], outcome.end).1, End::Complete);
+        assert_eq!(
+            (&outcome.trailers.unwrap()["a"], outcome.end).1,
+            End::Complete
+        );
     });
 }

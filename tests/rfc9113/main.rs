@@ -7,6 +7,8 @@
 #[path = "../support/mod.rs"]
 mod support;
 
+mod hpack;
+mod rfc9218;
 mod s3_start;
 mod s4_1_frames;
 mod s4_3_blocks;
@@ -24,5 +26,3 @@ mod s6_10_continuation;
 mod s8_1_messages;
 mod s8_2_fields;
 mod s8_3_pseudo;
-mod hpack;
-mod rfc9218;

@@ -2,6 +2,7 @@
 
 use super::support::{
     FRAME_SIZE_ERROR, PROTOCOL_ERROR, Setup, client, frame, headers, kind, priority_update, server,
+    setting, settings, window_update,
 };
 
 //= test RFC 9218 §7.1
@@ -10,7 +11,12 @@ use super::support::{
 fn priority_update_on_a_stream() {
     server(async |peer| {
         let id = peer.open().await;
-        peer.send(frame(kind::PRIORITY_UPDATE, 0, id, [0, 0, 0, 1, b'u', b'=', b'1']));
+        peer.send(frame(
+            kind::PRIORITY_UPDATE,
+            0,
+            id,
+            [0, 0, 0, 1, b'u', b'=', b'1'],
+        ));
         peer.expect_go_away(PROTOCOL_ERROR).await;
     });
 }
@@ -63,7 +69,16 @@ fn priority_update_of_an_idle_push() {
 #[test]
 fn priority_updates_that_are_fine() {
     server(async |peer| {
-        for value in ["u=1", "u=7, i", "", "u=9", "?", "u=", "\u{fc}", "u=1, u=2, x;y=z"] {
+        for value in [
+            "u=1",
+            "u=7, i",
+            "",
+            "u=9",
+            "?",
+            "u=",
+            "\u{fc}",
+            "u=1, u=2, x;y=z",
+        ] {
             peer.send(priority_update(1, value));
         }
         peer.send(headers(1).request("GET", "/").end_stream());
@@ -80,9 +95,17 @@ fn priority_updates_that_are_fine() {
 #[test]
 fn priority_field_that_is_none() {
     server(async |peer| {
-        peer.send(headers(1).request("GET", "/").field("priority", "u=, ?").end_stream());
+        peer.send(
+            headers(1)
+                .request("GET", "/")
+                .field("priority", "u=, ?")
+                .end_stream(),
+        );
         peer.expect_response(1, 200).await;
-        assert_eq!(peer.exchanges().await[0].request.headers()["priority"], "u=, ?");
+        assert_eq!(
+            peer.exchanges().await[0].request.headers()["priority"],
+            "u=, ?"
+        );
     });
 }
 
@@ -90,17 +113,26 @@ fn priority_field_that_is_none() {
 // A more urgent response goes first.
 #[test]
 fn urgent_response_goes_first() {
-    Setup::new().few_cuts().server(async |peer| {
-        for (id, priority) in [(1, "u=7"), (3, "u=0")] {
-            let head = headers(id).request("GET", "/bytes/60000").field("priority", priority);
-            peer.send(head.end_stream());
-        }
-        let mut ended = Vec::new();
-        peer.send(super::support::window_update(0, 100_000));
-        while ended.len() < 2 {
-            let frame = peer.expect_frame().await.frame;
-            ended.extend(frame.is_end_stream().then_some(frame.id));
-        }
-        assert_eq!(ended, [3, 1]);
-    });
+    let closed = settings().set(setting::INITIAL_WINDOW_SIZE, 0);
+    Setup::new()
+        .settings(closed)
+        .few_cuts()
+        .server(async |peer| {
+            peer.send(window_update(0, 100_000));
+            for (id, priority) in [(1, "u=7"), (3, "u=0")] {
+                let head = headers(id)
+                    .request("GET", "/bytes/60000")
+                    .field("priority", priority);
+                peer.send(head.end_stream());
+                peer.expect_response(id, 200).await;
+            }
+            // Both wait for the same credit, which comes for both at once.
+            peer.send(settings().set(setting::INITIAL_WINDOW_SIZE, 60_000));
+            let mut ended = Vec::new();
+            while ended.len() < 2 {
+                let frame = peer.expect_kind(kind::DATA).await.frame;
+                ended.extend(frame.is_end_stream().then_some(frame.id));
+            }
+            assert_eq!(ended, [3, 1]);
+        });
 }

@@ -2,7 +2,9 @@
 
 use std::path::Path;
 
-use super::support::{Frame, PROTOCOL_ERROR, Setup, flag, frame, kind, ping, settings, settings_ack};
+use super::support::{
+    Frame, PROTOCOL_ERROR, Setup, flag, frame, kind, ping, settings, settings_ack,
+};
 
 //= test RFC 9113 §3.4
 // 1. A server begins with SETTINGS.
@@ -45,7 +47,11 @@ fn server_refuses_a_bad_preface() {
 }
 
 fn not_settings() -> [Frame; 3] {
-    [ping(*b"too soon"), settings_ack(), frame(0xbe, 0, 0, "unknown")]
+    [
+        ping(*b"too soon"),
+        settings_ack(),
+        frame(0xbe, 0, 0, "unknown"),
+    ]
 }
 
 //= test RFC 9113 §3.4
@@ -88,7 +94,9 @@ fn preface_settings_are_acknowledged() {
         }
         peer.send(settings());
         let all = peer.everything().await;
-        let acks = all.iter().filter(|f| f.kind == kind::SETTINGS && f.has(flag::ACK));
+        let acks = all
+            .iter()
+            .filter(|f| f.kind == kind::SETTINGS && f.has(flag::ACK));
         assert_eq!(acks.count(), 1);
         peer.expect_alive().await;
     });
@@ -100,12 +108,17 @@ fn preface_settings_are_acknowledged() {
 fn h2c_is_never_offered() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     for folder in ["src", "examples"] {
-        assert!(!mentions(&root.join(folder), "b\"h2c\""), "{folder} offers h2c");
+        assert!(
+            !mentions(&root.join(folder), "b\"h2c\""),
+            "{folder} offers h2c"
+        );
     }
 }
 
 fn mentions(folder: &Path, what: &str) -> bool {
-    let Ok(entries) = std::fs::read_dir(folder) else { return false };
+    let Ok(entries) = std::fs::read_dir(folder) else {
+        return false;
+    };
     entries.map(|entry| entry.unwrap().path()).any(|path| {
         if path.is_dir() {
             return mentions(&path, what);

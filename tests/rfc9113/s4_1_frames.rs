@@ -43,7 +43,10 @@ fn undefined_flags_are_ignored() {
         peer.send(window_update(0, 1).more_flags(0xff));
         peer.send(ping(*b"flagging").more_flags(0xfe));
         let pong = peer.expect_kind(kind::PING).await.frame;
-        assert_eq!((pong.flags, &pong.payload[..]), (flag::ACK, &b"flagging"[..]));
+        assert_eq!(
+            (pong.flags, &pong.payload[..]),
+            (flag::ACK, &b"flagging"[..])
+        );
         let id = peer.open().await;
         if !peer.is_server() {
             peer.send(headers(id).response(200).more_flags(0xd2));
@@ -191,7 +194,8 @@ fn announced_frame_size_holds() {
 fn long_messages_are_split() {
     Setup::new().few_cuts().client(async |peer| {
         let mut long = request("POST", "/");
-        long.headers_mut().insert("long", "#".repeat(40_000).parse().unwrap());
+        long.headers_mut()
+            .insert("long", "#".repeat(40_000).parse().unwrap());
         let call = peer.caller().call(long, true);
         let head = peer.expect_kind(kind::HEADERS).await;
         assert!(!head.frame.has(flag::END_HEADERS));
@@ -199,7 +203,11 @@ fn long_messages_are_split() {
         peer.settle().await;
         call.send(&[b'x'; 40_000], true);
         // The auditor looks at the length of each frame.
-        assert!(peer.expect_octets(head.frame.id, 40_000).await.is_end_stream());
+        assert!(
+            peer.expect_octets(head.frame.id, 40_000)
+                .await
+                .is_end_stream()
+        );
     });
 }
 
@@ -210,12 +218,15 @@ fn larger_frames_only_when_allowed() {
     let large = settings()
         .set(setting::MAX_FRAME_SIZE, 20_000)
         .set(setting::INITIAL_WINDOW_SIZE, 1 << 20);
-    Setup::new().few_cuts().settings(large).server(async |peer| {
-        peer.send(window_update(0, 1 << 20));
-        peer.send(headers(1).request("GET", "/bytes/100000").end_stream());
-        peer.expect_response(1, 200).await;
-        assert!(peer.expect_octets(1, 100_000).await.is_end_stream());
-    });
+    Setup::new()
+        .few_cuts()
+        .settings(large)
+        .server(async |peer| {
+            peer.send(window_update(0, 1 << 20));
+            peer.send(headers(1).request("GET", "/bytes/100000").end_stream());
+            peer.expect_response(1, 200).await;
+            assert!(peer.expect_octets(1, 100_000).await.is_end_stream());
+        });
 }
 
 //= test RFC 9113 §4.2
@@ -225,8 +236,22 @@ fn too_short_frames() {
     let short: [fn(u32) -> Frame; 4] = [
         |_| frame(kind::GOAWAY, 0, 0, [0; 7]),
         |id| frame(kind::HEADERS, flag::PADDED | flag::END_HEADERS, id, ""),
-        |id| frame(kind::HEADERS, flag::PRIORITY | flag::END_HEADERS, id, [0; 4]),
-        |id| frame(kind::HEADERS, flag::PADDED | flag::PRIORITY | flag::END_HEADERS, id, [0; 5]),
+        |id| {
+            frame(
+                kind::HEADERS,
+                flag::PRIORITY | flag::END_HEADERS,
+                id,
+                [0; 4],
+            )
+        },
+        |id| {
+            frame(
+                kind::HEADERS,
+                flag::PADDED | flag::PRIORITY | flag::END_HEADERS,
+                id,
+                [0; 5],
+            )
+        },
     ];
     for build in short {
         both(async |peer| {

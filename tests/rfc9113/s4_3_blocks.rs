@@ -112,7 +112,10 @@ fn block_of_a_reset_stream_is_decoded() {
         peer.send(headers(gone).response(200).raw(&entry).end_stream());
         let (id, call) = peer.call("GET", "/").await;
         peer.send(headers(id).response(200).raw(NEWEST).end_stream());
-        assert_eq!(call.done().await.response.unwrap().headers()["checksum"], "1");
+        assert_eq!(
+            call.done().await.response.unwrap().headers()["checksum"],
+            "1"
+        );
     });
 }
 
@@ -151,7 +154,9 @@ fn block_after_a_smaller_table_begins_with_an_update() {
         peer.closed().await;
         peer.send(small.clone());
         peer.settle().await;
-        let _call = peer.caller().call(super::support::request("GET", "/"), false);
+        let _call = peer
+            .caller()
+            .call(super::support::request("GET", "/"), false);
         starts_with_update(&peer.expect_kind(kind::HEADERS).await.block, 0);
     });
 }

@@ -220,7 +220,10 @@ fn own_pushes_respect_the_limit() {
     Setup::new().settings(none).server(async |peer| {
         peer.send(headers(1).request("GET", "/push").end_stream());
         let all = peer.everything().await;
-        assert!(all.iter().all(|f| f.kind != kind::HEADERS || f.id == 1), "{all:?}");
+        assert!(
+            all.iter().all(|f| f.kind != kind::HEADERS || f.id == 1),
+            "{all:?}"
+        );
         peer.expect_alive().await;
     });
 }

@@ -1,16 +1,20 @@
 //! RFC 9113 §5.1: what a stream may receive in each of its states.
 
 use super::support::{
-    CANCEL, Frame, PROTOCOL_ERROR, Peer, STREAM_CLOSED, Setup, both, client, continuation, data, headers, kind,
-    priority, push_promise, reset, server, window_update,
+    CANCEL, Frame, PROTOCOL_ERROR, Peer, STREAM_CLOSED, Setup, both, client, continuation, data,
+    headers, kind, priority, push_promise, reset, server, window_update,
 };
 
 //= test RFC 9113 §5.1
 // 16. An idle stream takes HEADERS and PRIORITY only.
 #[test]
 fn frames_on_an_idle_stream() {
-    let wrong: [fn(u32) -> Frame; 4] =
-        [|id| data(id, "x"), |id| reset(id, CANCEL), |id| window_update(id, 1), continuation];
+    let wrong: [fn(u32) -> Frame; 4] = [
+        |id| data(id, "x"),
+        |id| reset(id, CANCEL),
+        |id| window_update(id, 1),
+        continuation,
+    ];
     for build in wrong {
         for id in [1, 2, 101, 102] {
             both(async |peer| {
@@ -96,8 +100,10 @@ fn frames_on_a_reserved_remote_stream() {
 // 20. A stream that the peer has ended takes neither DATA nor HEADERS any more.
 #[test]
 fn frames_on_a_half_closed_remote_stream() {
-    let wrong: [fn(u32) -> Frame; 2] =
-        [|id| data(id, "x"), |id| headers(id).field("late", "1").end_stream()];
+    let wrong: [fn(u32) -> Frame; 2] = [
+        |id| data(id, "x"),
+        |id| headers(id).field("late", "1").end_stream(),
+    ];
     for build in wrong {
         both(async |peer| {
             let id = peer.half_closed_remote().await;
@@ -165,8 +171,10 @@ fn late_frames_on_a_closed_stream() {
 // 22. A closed stream takes no DATA and no HEADERS: its error, or the connection's.
 #[test]
 fn messages_on_a_closed_stream() {
-    let wrong: [fn(u32) -> Frame; 2] =
-        [|id| data(id, "x"), |id| headers(id).field("late", "1").end_stream()];
+    let wrong: [fn(u32) -> Frame; 2] = [
+        |id| data(id, "x"),
+        |id| headers(id).field("late", "1").end_stream(),
+    ];
     for build in wrong {
         both(async |peer| {
             let id = peer.closed().await;

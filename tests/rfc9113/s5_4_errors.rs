@@ -62,7 +62,10 @@ fn connection_is_closed_after_an_error() {
         peer.send(data(0, "x"));
         peer.expect_go_away(PROTOCOL_ERROR).await;
         let outcome = call.done().await;
-        assert_eq!((outcome.end, outcome.remote), (End::Failed(Some(PROTOCOL_ERROR)), false));
+        assert_eq!(
+            (outcome.end, outcome.remote),
+            (End::Failed(Some(PROTOCOL_ERROR)), false)
+        );
     });
 }
 
@@ -189,6 +192,9 @@ fn go_away_of_the_peer_reaches_the_application() {
         let (_, call) = peer.call("GET", "/").await;
         peer.send(go_away(0, PROTOCOL_ERROR));
         let outcome = call.done().await;
-        assert_eq!((outcome.end, outcome.remote), (End::Failed(Some(PROTOCOL_ERROR)), true));
+        assert_eq!(
+            (outcome.end, outcome.remote),
+            (End::Failed(Some(PROTOCOL_ERROR)), true)
+        );
     });
 }

@@ -155,13 +155,19 @@ fn body_arrives() {
             peer.send(data(1, "cd").end_stream());
             peer.expect_response(1, 200).await;
             let exchange = &peer.exchanges().await[0];
-            return assert_eq!((&exchange.body[..], exchange.end), (&b"abcd"[..], End::Complete));
+            return assert_eq!(
+                (&exchange.body[..], exchange.end),
+                (&b"abcd"[..], End::Complete)
+            );
         }
         let (id, call) = peer.call("GET", "/").await;
         peer.send(headers(id).response(200));
         peer.send(data(id, "ab"));
         peer.send(data(id, "cd").end_stream());
         let outcome = call.done().await;
-        assert_eq!((&outcome.body[..], outcome.end), (&b"abcd"[..], End::Complete));
+        assert_eq!(
+            (&outcome.body[..], outcome.end),
+            (&b"abcd"[..], End::Complete)
+        );
     });
 }

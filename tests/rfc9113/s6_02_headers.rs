@@ -22,7 +22,12 @@ fn headers_with_too_much_padding() {
     for says in [2, 255] {
         both(async |peer| {
             let id = peer.open().await;
-            peer.send(frame(kind::HEADERS, flag::END_HEADERS | flag::PADDED, id, [says, 0x88]));
+            peer.send(frame(
+                kind::HEADERS,
+                flag::END_HEADERS | flag::PADDED,
+                id,
+                [says, 0x88],
+            ));
             peer.expect_go_away(PROTOCOL_ERROR).await;
         });
     }
@@ -45,14 +50,32 @@ fn headers_with_too_much_padding_beside_priority() {
 #[test]
 fn headers_with_padding_and_priority() {
     server(async |peer| {
-        peer.send(headers(1).request("GET", "/").padded(255).depends_on(0).end_stream());
+        peer.send(
+            headers(1)
+                .request("GET", "/")
+                .padded(255)
+                .depends_on(0)
+                .end_stream(),
+        );
         peer.expect_response(1, 200).await;
-        peer.send(headers(3).request("GET", "/").padded(0).depends_on(77).end_stream());
+        peer.send(
+            headers(3)
+                .request("GET", "/")
+                .padded(0)
+                .depends_on(77)
+                .end_stream(),
+        );
         peer.expect_response(3, 200).await;
     });
     client(async |peer| {
         let (id, call) = peer.call("GET", "/").await;
-        peer.send(headers(id).response(200).padded(9).depends_on(0).end_stream());
+        peer.send(
+            headers(id)
+                .response(200)
+                .padded(9)
+                .depends_on(0)
+                .end_stream(),
+        );
         assert_eq!(call.done().await.status(), Some(200));
     });
 }
@@ -88,8 +111,15 @@ fn headers_without_continuation() {
 #[test]
 fn end_stream_before_continuation() {
     server(async |peer| {
-        peer.send(headers(1).field(":method", "GET").no_end_headers().end_stream());
-        let rest = continuation(1).field(":scheme", "https").field(":authority", "example.com");
+        peer.send(
+            headers(1)
+                .field(":method", "GET")
+                .no_end_headers()
+                .end_stream(),
+        );
+        let rest = continuation(1)
+            .field(":scheme", "https")
+            .field(":authority", "example.com");
         peer.send(rest.field(":path", "/"));
         peer.expect_response(1, 200).await;
         assert_eq!(peer.exchanges().await[0].end, End::Complete);

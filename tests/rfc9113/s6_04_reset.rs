@@ -57,7 +57,11 @@ fn nothing_is_sent_after_a_reset() {
         let (id, call) = peer.call("POST", "/").await;
         call.send(&[0; 100_000], true);
         peer.expect_octets(id, 65_535).await;
-        call.stream.borrow_mut().as_mut().unwrap().send_reset(super::support::Reason::CANCEL);
+        call.stream
+            .borrow_mut()
+            .as_mut()
+            .unwrap()
+            .send_reset(super::support::Reason::CANCEL);
         peer.expect_reset(id, CANCEL).await;
         peer.send(window_update(0, 100_000));
         peer.send(headers(id).response(200));
@@ -81,7 +85,10 @@ fn reset_with_an_unknown_code() {
         let (id, call) = peer.call("GET", "/").await;
         peer.send(reset(id, unknown));
         let outcome = call.done().await;
-        assert_eq!((outcome.end, outcome.remote), (End::Failed(Some(unknown)), true));
+        assert_eq!(
+            (outcome.end, outcome.remote),
+            (End::Failed(Some(unknown)), true)
+        );
         peer.expect_alive().await;
     });
 }
@@ -104,7 +111,10 @@ fn reset_in_the_middle_of_a_body() {
         peer.settle().await;
         peer.send(reset(id, CANCEL));
         let outcome = call.done().await;
-        assert_eq!((&outcome.body[..], outcome.end), (&b"half"[..], End::Failed(Some(CANCEL))));
+        assert_eq!(
+            (&outcome.body[..], outcome.end),
+            (&b"half"[..], End::Failed(Some(CANCEL)))
+        );
     });
 }
 

@@ -47,7 +47,9 @@ fn settings_ack_with_payload() {
 #[test]
 fn settings_with_one_bad_entry() {
     both(async |peer| {
-        let good = settings().set(setting::INITIAL_WINDOW_SIZE, 10).set(0xff, 1);
+        let good = settings()
+            .set(setting::INITIAL_WINDOW_SIZE, 10)
+            .set(0xff, 1);
         refuses(peer, good.set(setting::MAX_FRAME_SIZE, 0).set(0xff, 2)).await;
     });
 }
@@ -120,7 +122,9 @@ fn each_settings_frame_is_acknowledged() {
             peer.send(settings());
         }
         let all = peer.everything().await;
-        let acks = all.iter().filter(|f| f.kind == kind::SETTINGS && f.has(flag::ACK));
+        let acks = all
+            .iter()
+            .filter(|f| f.kind == kind::SETTINGS && f.has(flag::ACK));
         assert_eq!(acks.count(), 3);
     });
 }
@@ -199,8 +203,12 @@ fn no_priorities_out_of_range() {
 fn no_priorities_changed() {
     let yes = settings().set(setting::NO_RFC7540_PRIORITIES, 1);
     let no = settings().set(setting::NO_RFC7540_PRIORITIES, 0);
-    Setup::new().settings(yes.clone()).both(async |peer| refuses(peer, no.clone()).await);
-    Setup::new().settings(no.clone()).both(async |peer| refuses(peer, yes.clone()).await);
+    Setup::new()
+        .settings(yes.clone())
+        .both(async |peer| refuses(peer, no.clone()).await);
+    Setup::new()
+        .settings(no.clone())
+        .both(async |peer| refuses(peer, yes.clone()).await);
     // Left out in the first frame it has its initial value, zero.
     both(async |peer| refuses(peer, yes.clone()).await);
     Setup::new().settings(yes.clone()).both(async |peer| {
@@ -229,10 +237,15 @@ fn push_is_not_sent_when_disabled() {
 fn extended_connect_waits_for_the_setting() {
     client(async |peer| {
         let mut connect = request("CONNECT", "/chat");
-        connect.extensions_mut().insert(super::support::Protocol::from("websocket"));
+        connect
+            .extensions_mut()
+            .insert(super::support::Protocol::from("websocket"));
         let refused = peer.caller().call(connect, true);
         peer.expect_nothing().await;
-        assert!(matches!(refused.done().await.end, super::support::End::Failed(None)));
+        assert!(matches!(
+            refused.done().await.end,
+            super::support::End::Failed(None)
+        ));
         peer.expect_alive().await;
     });
 }

@@ -1,8 +1,8 @@
 //! RFC 9113 §6.6 and §8.4: PUSH_PROMISE and server push.
 
 use super::support::{
-    CANCEL, End, Frame, PROTOCOL_ERROR, Peer, Setup, both, client, data, flag, frame, headers, kind,
-    push_promise, server,
+    CANCEL, End, Frame, PROTOCOL_ERROR, Peer, Setup, both, client, data, flag, frame, headers,
+    kind, push_promise, server,
 };
 
 //= test RFC 9113 §8.4
@@ -100,7 +100,11 @@ fn promise_on_a_stream_that_we_reset() {
 /// Nothing comes but, perhaps, a reset of a promised stream that nobody waits for.
 async fn only_refuses(peer: &mut Peer, promised: u32) {
     for frame in peer.everything().await {
-        assert_eq!((frame.kind, frame.id), (kind::RST_STREAM, promised), "{frame:?}");
+        assert_eq!(
+            (frame.kind, frame.id),
+            (kind::RST_STREAM, promised),
+            "{frame:?}"
+        );
     }
 }
 
@@ -132,7 +136,12 @@ fn promise_with_too_much_padding() {
         client(async |peer| {
             let (id, _call) = peer.call("GET", "/").await;
             let flags = flag::END_HEADERS | flag::PADDED;
-            peer.send(frame(kind::PUSH_PROMISE, flags, id, [says, 0, 0, 0, 2, 0x82]));
+            peer.send(frame(
+                kind::PUSH_PROMISE,
+                flags,
+                id,
+                [says, 0, 0, 0, 2, 0x82],
+            ));
             peer.expect_go_away(PROTOCOL_ERROR).await;
         });
     }
@@ -177,9 +186,20 @@ fn promise_of_an_incomplete_request() {
 }
 
 //= test RFC 9113 §8.4
-// 77. Whom a server speaks for is the application's to know: it sees the promise and may reset it.
+// 77. A promise for another authority than that of its request costs the promised stream.
 #[test]
-fn promise_is_shown_with_its_authority() {
+fn promise_for_another_authority() {
+    malformed_promise(|frame| {
+        let head = frame.field(":method", "GET").field(":scheme", "https");
+        head.field(":authority", "other.example")
+            .field(":path", "/pushed")
+    });
+}
+
+//= test RFC 9113 §8.4.1
+// 76. A promise in order is shown to the application, and then its response.
+#[test]
+fn promise_in_order() {
     client(async |peer| {
         let (id, call) = peer.call("GET", "/").await;
         peer.send(push_promise(id, 2).request("GET", "/pushed"));
@@ -190,7 +210,10 @@ fn promise_is_shown_with_its_authority() {
         peer.settle().await;
         let (path, pushed) = &outcome.pushed[0];
         assert_eq!(path, "/pushed");
-        assert_eq!((pushed.borrow().status(), pushed.borrow().end), (Some(200), End::Complete));
+        assert_eq!(
+            (pushed.borrow().status(), pushed.borrow().end),
+            (Some(200), End::Complete)
+        );
         assert_eq!(pushed.borrow().body, b"pushed");
     });
 }
@@ -215,8 +238,8 @@ fn own_push() {
     });
 }
 
-//= test RFC 9113 §8.4.2
-// 76. A promise that the client resets is not answered.
+//= test RFC 9113 §5.4.2
+// 36. The reset of a promise is not answered.
 #[test]
 fn refused_push() {
     server(async |peer| {

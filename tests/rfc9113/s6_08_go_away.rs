@@ -36,7 +36,8 @@ fn rising_last_stream_id() {
 
 /// Reads the two GOAWAY frames of a graceful end; the last stream of each.
 async fn drain(peer: &mut Peer) -> (u32, u32) {
-    peer.app().order(|connection| connection.graceful_shutdown());
+    peer.app()
+        .order(|connection| connection.graceful_shutdown());
     // Something must come in to make the connection's task look.
     let first = peer.expect_kind(kind::GOAWAY).await.frame;
     let second = peer.expect_kind(kind::GOAWAY).await.frame;

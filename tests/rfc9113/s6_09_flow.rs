@@ -86,7 +86,11 @@ fn window_update_of_an_idle_stream() {
 async fn sending(peer: &mut Peer, length: usize) -> u32 {
     if peer.is_server() {
         let id = peer.fresh_id();
-        peer.send(headers(id).request("GET", &format!("/bytes/{length}")).end_stream());
+        peer.send(
+            headers(id)
+                .request("GET", &format!("/bytes/{length}"))
+                .end_stream(),
+        );
         peer.expect_response(id, 200).await;
         return id;
     }
@@ -217,7 +221,8 @@ fn data_in_flight_when_we_shrink() {
     server(async |peer| {
         let id = peer.open().await;
         peer.never_acknowledge();
-        peer.app().order(|connection| connection.set_initial_window_size(10).unwrap());
+        peer.app()
+            .order(|connection| connection.set_initial_window_size(10).unwrap());
         peer.expect_any(0, kind::SETTINGS).await;
         peer.send(data(id, [b'x'; 100]));
         peer.send(super::support::settings_ack());

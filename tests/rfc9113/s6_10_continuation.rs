@@ -46,7 +46,11 @@ fn continuation_of_another_stream() {
     });
     client(async |peer| {
         let (id, _call) = peer.call("GET", "/").await;
-        peer.send(push_promise(id, 2).request("GET", "/pushed").no_end_headers());
+        peer.send(
+            push_promise(id, 2)
+                .request("GET", "/pushed")
+                .no_end_headers(),
+        );
         // The block belongs to the parent, not to the promised stream.
         peer.send(continuation(2));
         peer.expect_go_away(PROTOCOL_ERROR).await;
@@ -60,7 +64,9 @@ fn continuation_of_a_promise() {
     client(async |peer| {
         let (id, call) = peer.call("GET", "/").await;
         peer.send(push_promise(id, 2).field(":method", "GET").no_end_headers());
-        let rest = continuation(id).field(":scheme", "https").field(":authority", "example.com");
+        let rest = continuation(id)
+            .field(":scheme", "https")
+            .field(":authority", "example.com");
         peer.send(rest.field(":path", "/pushed"));
         peer.send(headers(id).response(200).end_stream());
         assert_eq!(call.done().await.pushed[0].0, "/pushed");

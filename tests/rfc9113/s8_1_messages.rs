@@ -44,11 +44,18 @@ fn pseudo_header_in_trailers() {
 // application never takes it for complete.
 #[test]
 fn request_of_another_length() {
-    for (length, body, trailers) in
-        [("4", "abc", false), ("2", "abc", false), ("4", "abc", true), ("0", "a", false)]
-    {
+    for (length, body, trailers) in [
+        ("4", "abc", false),
+        ("2", "abc", false),
+        ("4", "abc", true),
+        ("0", "a", false),
+    ] {
         server(async |peer| {
-            peer.send(headers(1).request("POST", "/hold").field("content-length", length));
+            peer.send(
+                headers(1)
+                    .request("POST", "/hold")
+                    .field("content-length", length),
+            );
             peer.settle().await;
             if trailers {
                 peer.send(data(1, body));
@@ -73,7 +80,11 @@ fn request_of_another_length() {
 #[test]
 fn request_longer_than_its_length() {
     server(async |peer| {
-        peer.send(headers(1).request("POST", "/hold").field("content-length", "2"));
+        peer.send(
+            headers(1)
+                .request("POST", "/hold")
+                .field("content-length", "2"),
+        );
         peer.send(data(1, "abc"));
         peer.expect_stream_error(1, PROTOCOL_ERROR).await;
     });
@@ -94,7 +105,12 @@ fn response_of_another_length() {
     }
     client(async |peer| {
         let (id, call) = peer.call("GET", "/").await;
-        peer.send(headers(id).response(200).field("content-length", "3").end_stream());
+        peer.send(
+            headers(id)
+                .response(200)
+                .field("content-length", "3")
+                .end_stream(),
+        );
         peer.expect_stream_failure(id, PROTOCOL_ERROR).await;
         assert_eq!(call.done().await.end, End::Failed(Some(PROTOCOL_ERROR)));
     });
@@ -107,9 +123,17 @@ fn length_without_content() {
     for (method, status) in [("HEAD", 200), ("GET", 304), ("GET", 204)] {
         client(async |peer| {
             let (id, call) = peer.call(method, "/").await;
-            peer.send(headers(id).response(status).field("content-length", "3").end_stream());
+            peer.send(
+                headers(id)
+                    .response(status)
+                    .field("content-length", "3")
+                    .end_stream(),
+            );
             let outcome = call.done().await;
-            assert_eq!((outcome.status(), outcome.end), (Some(status), End::Complete));
+            assert_eq!(
+                (outcome.status(), outcome.end),
+                (Some(status), End::Complete)
+            );
         });
     }
 }
@@ -118,7 +142,14 @@ fn length_without_content() {
 // 104. A length that is no number, is signed, or comes twice is malformed.
 #[test]
 fn impossible_length() {
-    for lengths in [&["+1"][..], &["-1"], &["1, 1"], &["0x1"], &[""], &["1", "2"]] {
+    for lengths in [
+        &["+1"][..],
+        &["-1"],
+        &["1, 1"],
+        &["0x1"],
+        &[""],
+        &["1", "2"],
+    ] {
         server(async |peer| {
             let mut head = headers(1).request("POST", "/hold");
             for length in lengths {
@@ -224,7 +255,10 @@ fn early_response() {
         peer.send(reset(id, NO_ERROR));
         let outcome = call.done().await;
         assert_eq!(outcome.status(), Some(200));
-        assert_eq!((&outcome.body[..], outcome.end), (&b"early"[..], End::Complete));
+        assert_eq!(
+            (&outcome.body[..], outcome.end),
+            (&b"early"[..], End::Complete)
+        );
         peer.expect_alive().await;
     });
 }
@@ -275,7 +309,12 @@ fn go_away_covers_every_delivered_request() {
         peer.send(super::support::ping([0; 8]).ack());
         peer.send(data(0, "x"));
         let last = peer.expect_kind(kind::GOAWAY).await.frame.word(0);
-        assert!(peer.exchanges().await.iter().all(|exchange| exchange.id <= last));
+        assert!(
+            peer.exchanges()
+                .await
+                .iter()
+                .all(|exchange| exchange.id <= last)
+        );
     });
 }
 
@@ -309,9 +348,12 @@ fn own_messages() {
         let call = peer.caller().call(request("GET", "/a?b"), false);
         let head = peer.expect_headers(1).await;
         assert!(head.frame.is_end_stream());
-        for (name, value) in
-            [(":method", "GET"), (":scheme", "https"), (":authority", "example.com"), (":path", "/a?b")]
-        {
+        for (name, value) in [
+            (":method", "GET"),
+            (":scheme", "https"),
+            (":authority", "example.com"),
+            (":path", "/a?b"),
+        ] {
             assert_eq!(head.field(name), Some(value));
         }
         peer.send(headers(1).response(200).end_stream());

@@ -9,7 +9,10 @@ fn malformed(spoil: impl Fn(Frame) -> Frame) {
     server(async |peer| {
         peer.send(spoil(headers(1).request("GET", "/")).end_stream());
         refused(peer, 1).await;
-        assert!(peer.exchanges().await.iter().all(|e| e.id != 1), "it reached the application");
+        assert!(
+            peer.exchanges().await.iter().all(|e| e.id != 1),
+            "it reached the application"
+        );
     });
     client(async |peer| {
         let (id, call) = peer.call("GET", "/").await;
@@ -45,8 +48,9 @@ async fn refused(peer: &mut Peer, id: u32) {
 // 106. A name has no control octets, blanks, capitals, octets above 0x7e, no colon but in front.
 #[test]
 fn names_with_forbidden_octets() {
-    let names: [&[u8]; 10] =
-        [b"", b"a b", b" a", b"a\0", b"a\n", b"a\x1f", b"Upper", b"a\x7f", b"a\xff", b"a:b"];
+    let names: [&[u8]; 10] = [
+        b"", b"a b", b" a", b"a\0", b"a\n", b"a\x1f", b"Upper", b"a\x7f", b"a\xff", b"a:b",
+    ];
     for name in names {
         malformed(|frame| frame.field(name, "1"));
     }
@@ -75,10 +79,19 @@ fn values_with_blanks_around() {
 #[test]
 fn values_with_blanks_inside() {
     server(async |peer| {
-        peer.send(headers(1).request("GET", "/").field("a", "b c\td").field("e", "").end_stream());
+        peer.send(
+            headers(1)
+                .request("GET", "/")
+                .field("a", "b c\td")
+                .field("e", "")
+                .end_stream(),
+        );
         peer.expect_response(1, 200).await;
         let request = &peer.exchanges().await[0].request;
-        assert_eq!((&request.headers()["a"], &request.headers()["e"]).0, "b c\td");
+        assert_eq!(
+            (&request.headers()["a"], &request.headers()["e"]).0,
+            "b c\td"
+        );
         assert_eq!(request.headers()["e"], "");
     });
 }
@@ -104,12 +117,22 @@ fn connection_specific_fields() {
 fn te_other_than_trailers() {
     for value in ["gzip", "trailers, deflate", "trailers;q=1"] {
         server(async |peer| {
-            peer.send(headers(1).request("GET", "/").field("te", value).end_stream());
+            peer.send(
+                headers(1)
+                    .request("GET", "/")
+                    .field("te", value)
+                    .end_stream(),
+            );
             refused(peer, 1).await;
         });
     }
     server(async |peer| {
-        peer.send(headers(1).request("GET", "/").field("te", "trailers").end_stream());
+        peer.send(
+            headers(1)
+                .request("GET", "/")
+                .field("te", "trailers")
+                .end_stream(),
+        );
         peer.expect_response(1, 200).await;
     });
 }
@@ -118,8 +141,11 @@ fn te_other_than_trailers() {
 // 109. An application that asks for such a field is refused; nothing of the request is sent.
 #[test]
 fn own_connection_specific_fields() {
-    for (name, value) in [("connection", "close"), ("transfer-encoding", "chunked"), ("te", "gzip")]
-    {
+    for (name, value) in [
+        ("connection", "close"),
+        ("transfer-encoding", "chunked"),
+        ("te", "gzip"),
+    ] {
         client(async |peer| {
             let mut bad = request("GET", "/");
             bad.headers_mut().insert(name, value.parse().unwrap());
@@ -136,8 +162,15 @@ fn own_connection_specific_fields() {
 #[test]
 fn cookies_are_joined() {
     server(async |peer| {
-        let head = headers(1).request("GET", "/").field("cookie", "a=1").field("x", "y");
-        peer.send(head.field("cookie", "b=2").field("cookie", "c=3").end_stream());
+        let head = headers(1)
+            .request("GET", "/")
+            .field("cookie", "a=1")
+            .field("x", "y");
+        peer.send(
+            head.field("cookie", "b=2")
+                .field("cookie", "c=3")
+                .end_stream(),
+        );
         peer.expect_response(1, 200).await;
         let request = &peer.exchanges().await[0].request;
         let cookies: Vec<_> = request.headers().get_all("cookie").iter().collect();
@@ -160,7 +193,9 @@ fn small_lists() -> Setup {
 fn oversized_field_list() {
     small_lists().server(async |peer| {
         let entry = super::support::indexed_literal("checksum", "1");
-        let large = headers(1).request("GET", "/").field("large", "x".repeat(1_200));
+        let large = headers(1)
+            .request("GET", "/")
+            .field("large", "x".repeat(1_200));
         peer.send(large.raw(entry).end_stream());
         let answer = peer.expect_frame().await;
         assert_eq!(answer.frame.id, 1);
@@ -179,7 +214,10 @@ fn oversized_field_list() {
         let (id, call) = peer.call("GET", "/").await;
         peer.send(headers(id).response(200).field("large", "x".repeat(1_200)));
         let answer = peer.expect_frame().await.frame;
-        assert_eq!((answer.id, answer.kind), (id, super::support::kind::RST_STREAM));
+        assert_eq!(
+            (answer.id, answer.kind),
+            (id, super::support::kind::RST_STREAM)
+        );
         assert!(matches!(call.done().await.end, End::Failed(_)));
         peer.expect_alive().await;
     });
@@ -197,7 +235,12 @@ fn field_list_of_many_small_fields() {
         peer.send(head.end_stream());
         assert_eq!(peer.expect_frame().await.frame.id, 1);
         peer.expect_alive().await;
-        assert!(peer.exchanges().await.iter().all(|exchange| exchange.id != 1));
+        assert!(
+            peer.exchanges()
+                .await
+                .iter()
+                .all(|exchange| exchange.id != 1)
+        );
     });
 }
 

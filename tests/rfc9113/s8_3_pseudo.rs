@@ -14,7 +14,10 @@ fn malformed_request_to(setup: &Setup, build: impl Fn(Frame) -> Frame) {
     setup.server(async |peer| {
         peer.send(build(headers(1)).end_stream());
         peer.expect_stream_error(1, PROTOCOL_ERROR).await;
-        assert!(peer.exchanges().await.iter().all(|e| e.id != 1), "it reached the application");
+        assert!(
+            peer.exchanges().await.iter().all(|e| e.id != 1),
+            "it reached the application"
+        );
     });
 }
 
@@ -46,7 +49,9 @@ fn unknown_pseudo_headers() {
 fn late_pseudo_headers() {
     malformed_request(|frame| {
         let most = frame.field(":method", "GET").field(":scheme", "https");
-        most.field(":authority", "example.com").field("a", "b").field(":path", "/")
+        most.field(":authority", "example.com")
+            .field("a", "b")
+            .field(":path", "/")
     });
     malformed_response(|frame| frame.field("a", "b").response(200));
 }
@@ -55,9 +60,12 @@ fn late_pseudo_headers() {
 // 113. A pseudo-header field comes once, even with the same value.
 #[test]
 fn repeated_pseudo_headers() {
-    for (name, value) in
-        [(":method", "GET"), (":scheme", "https"), (":path", "/"), (":authority", "example.com")]
-    {
+    for (name, value) in [
+        (":method", "GET"),
+        (":scheme", "https"),
+        (":path", "/"),
+        (":authority", "example.com"),
+    ] {
         malformed_request(|frame| frame.request("GET", "/").field(name, value));
     }
     malformed_response(|frame| frame.response(200).response(200));
@@ -84,7 +92,11 @@ fn missing_pseudo_headers() {
 fn request_without_authority() {
     server(async |peer| {
         let head = headers(1).field(":method", "GET").field(":scheme", "https");
-        peer.send(head.field(":path", "/").field("host", "example.com").end_stream());
+        peer.send(
+            head.field(":path", "/")
+                .field("host", "example.com")
+                .end_stream(),
+        );
         peer.expect_response(1, 200).await;
     });
 }
@@ -123,7 +135,11 @@ fn options_of_the_server() {
 // 116. :authority has no user information.
 #[test]
 fn authority_with_userinfo() {
-    for authority in ["user@example.com", "user:secret@example.com", "@example.com"] {
+    for authority in [
+        "user@example.com",
+        "user:secret@example.com",
+        "@example.com",
+    ] {
         malformed_request(|frame| {
             let head = frame.field(":method", "GET").field(":scheme", "https");
             head.field(":authority", authority).field(":path", "/")
@@ -137,7 +153,12 @@ fn authority_with_userinfo() {
 fn host_other_than_authority() {
     malformed_request(|frame| frame.request("GET", "/").field("host", "other.example"));
     server(async |peer| {
-        peer.send(headers(1).request("GET", "/").field("host", "example.com").end_stream());
+        peer.send(
+            headers(1)
+                .request("GET", "/")
+                .field("host", "example.com")
+                .end_stream(),
+        );
         peer.expect_response(1, 200).await;
         let uri = peer.exchanges().await[0].request.uri().clone();
         assert_eq!(uri.authority().unwrap(), "example.com");
@@ -145,7 +166,9 @@ fn host_other_than_authority() {
 }
 
 fn connect(frame: Frame) -> Frame {
-    frame.field(":method", "CONNECT").field(":authority", "example.com:443")
+    frame
+        .field(":method", "CONNECT")
+        .field(":authority", "example.com:443")
 }
 
 //= test RFC 9113 §8.5
@@ -179,8 +202,12 @@ fn extended() -> Setup {
 }
 
 fn web_socket(frame: Frame) -> Frame {
-    let head = frame.field(":method", "CONNECT").field(":protocol", "websocket");
-    head.field(":scheme", "https").field(":path", "/chat").field(":authority", "example.com")
+    let head = frame
+        .field(":method", "CONNECT")
+        .field(":protocol", "websocket");
+    head.field(":scheme", "https")
+        .field(":path", "/chat")
+        .field(":authority", "example.com")
 }
 
 //= test RFC 8441 §4
@@ -191,7 +218,10 @@ fn extended_connect() {
         peer.send(web_socket(headers(1)));
         peer.expect_response(1, 200).await;
         let request = &peer.exchanges().await[0].request;
-        assert_eq!(request.extensions().get::<Protocol>().unwrap().as_str(), "websocket");
+        assert_eq!(
+            request.extensions().get::<Protocol>().unwrap().as_str(),
+            "websocket"
+        );
         assert_eq!(request.uri().path(), "/chat");
     });
 }
@@ -203,12 +233,18 @@ fn malformed_extended_connect() {
     let proto = (":protocol", "websocket");
     malformed_request_to(&extended(), |frame| connect(frame).field(proto.0, proto.1));
     malformed_request_to(&extended(), |frame| {
-        connect(frame).field(proto.0, proto.1).field(":path", "/chat")
+        connect(frame)
+            .field(proto.0, proto.1)
+            .field(":path", "/chat")
     });
     malformed_request_to(&extended(), |frame| {
-        connect(frame).field(proto.0, proto.1).field(":scheme", "https")
+        connect(frame)
+            .field(proto.0, proto.1)
+            .field(":scheme", "https")
     });
-    malformed_request_to(&extended(), |frame| frame.request("GET", "/").field(proto.0, proto.1));
+    malformed_request_to(&extended(), |frame| {
+        frame.request("GET", "/").field(proto.0, proto.1)
+    });
 }
 
 //= test RFC 8441 §4
@@ -247,7 +283,11 @@ fn own_extended_connect() {
 fn own_connect() {
     client(async |peer| {
         let uri = "example.com:443";
-        let tunnel = http::Request::builder().method("CONNECT").uri(uri).body(()).unwrap();
+        let tunnel = http::Request::builder()
+            .method("CONNECT")
+            .uri(uri)
+            .body(())
+            .unwrap();
         let _call = peer.caller().call(tunnel, true);
         let head = peer.expect_kind(kind::HEADERS).await;
         assert_eq!(head.field(":method"), Some("CONNECT"));
@@ -267,7 +307,9 @@ fn trailers_in_a_tunnel() {
         peer.expect_stream_error(1, PROTOCOL_ERROR).await;
     });
     client(async |peer| {
-        let tunnel = http::Request::builder().method("CONNECT").uri("example.com:443");
+        let tunnel = http::Request::builder()
+            .method("CONNECT")
+            .uri("example.com:443");
         let call = peer.caller().call(tunnel.body(()).unwrap(), true);
         // The request side stays open, so that the reset has a stream to end.
         let id = peer.expect_kind(kind::HEADERS).await.frame.id;
@@ -302,7 +344,12 @@ fn switching_protocols() {
 fn good_messages_after_malformed_ones() {
     both(async |peer| {
         if peer.is_server() {
-            peer.send(headers(1).request("GET", "/").field(":path", "/").end_stream());
+            peer.send(
+                headers(1)
+                    .request("GET", "/")
+                    .field(":path", "/")
+                    .end_stream(),
+            );
             peer.expect_reset(1, PROTOCOL_ERROR).await;
         }
         peer.expect_alive().await;

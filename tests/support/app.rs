@@ -58,7 +58,11 @@ impl App {
     /// Serves `io` in a task of its own.
     pub(crate) fn serve(builder: Builder, io: SubjectEnd) -> App {
         let (orders, incoming) = unbounded_channel();
-        let app = App { exchanges: Rc::default(), result: Rc::default(), orders };
+        let app = App {
+            exchanges: Rc::default(),
+            result: Rc::default(),
+            orders,
+        };
         spawn_local(run(app.clone(), builder, io, incoming));
         app
     }

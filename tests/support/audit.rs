@@ -98,7 +98,10 @@ impl Auditor {
     }
 
     fn acknowledged(&mut self) {
-        assert!(!self.unacknowledged.is_empty(), "§6.5.3: an ACK for no SETTINGS");
+        assert!(
+            !self.unacknowledged.is_empty(),
+            "§6.5.3: an ACK for no SETTINGS"
+        );
         let window = self.unacknowledged.remove(0);
         self.move_windows(window);
     }
@@ -116,20 +119,28 @@ impl Auditor {
 
     fn check_head(&self, frame: &Frame) {
         let length = frame.payload.len();
-        assert!(length <= self.max_frame_size, "§4.2: above the peer's limit: {frame:?}");
+        assert!(
+            length <= self.max_frame_size,
+            "§4.2: above the peer's limit: {frame:?}"
+        );
         assert!(!frame.reserved, "§4.1: the reserved bit is set: {frame:?}");
         let defined = match frame.kind {
             kind::DATA => flag::END_STREAM | flag::PADDED,
-            kind::HEADERS => {
-                flag::END_STREAM | flag::END_HEADERS | flag::PADDED | flag::PRIORITY
-            }
+            kind::HEADERS => flag::END_STREAM | flag::END_HEADERS | flag::PADDED | flag::PRIORITY,
             kind::PUSH_PROMISE => flag::END_HEADERS | flag::PADDED,
             kind::CONTINUATION => flag::END_HEADERS,
             kind::SETTINGS | kind::PING => flag::ACK,
             _ => 0,
         };
-        assert_eq!(frame.flags & !defined, 0, "§4.1: undefined flags are set: {frame:?}");
-        assert!(frame.content().1.iter().all(|&b| b == 0), "§6.1: padding is not zero: {frame:?}");
+        assert_eq!(
+            frame.flags & !defined,
+            0,
+            "§4.1: undefined flags are set: {frame:?}"
+        );
+        assert!(
+            frame.content().1.iter().all(|&b| b == 0),
+            "§6.1: padding is not zero: {frame:?}"
+        );
         let of_connection = matches!(frame.kind, kind::SETTINGS | kind::PING | kind::GOAWAY);
         if of_connection || frame.kind == kind::PRIORITY_UPDATE {
             assert_eq!(frame.id, 0, "§6: not a frame of a stream: {frame:?}");
@@ -147,7 +158,10 @@ impl Auditor {
             ),
             None => assert_ne!(frame.kind, kind::CONTINUATION, "§6.10: nothing to continue"),
         }
-        if matches!(frame.kind, kind::HEADERS | kind::PUSH_PROMISE | kind::CONTINUATION) {
+        if matches!(
+            frame.kind,
+            kind::HEADERS | kind::PUSH_PROMISE | kind::CONTINUATION
+        ) {
             self.block = (!frame.has(flag::END_HEADERS)).then_some(frame.id);
         }
     }
@@ -183,7 +197,11 @@ impl Auditor {
 
     fn check_new_id(&mut self, id: u32, parity: u32) {
         assert_eq!(id % 2, parity, "§5.1.1: stream {id} has the wrong parity");
-        assert!(id > self.highest, "§5.1.1: stream {id} after {}", self.highest);
+        assert!(
+            id > self.highest,
+            "§5.1.1: stream {id} after {}",
+            self.highest
+        );
         self.highest = id;
     }
 
@@ -192,7 +210,10 @@ impl Auditor {
         self.connection_window -= length;
         *self.stream_window(frame.id) -= length;
         if length > 0 {
-            assert!(self.connection_window >= 0, "§6.9.1: past the connection window: {frame:?}");
+            assert!(
+                self.connection_window >= 0,
+                "§6.9.1: past the connection window: {frame:?}"
+            );
             let window = *self.stream_window(frame.id);
             assert!(window >= 0, "§6.9.1: past the stream's window: {frame:?}");
         }
@@ -201,6 +222,9 @@ impl Auditor {
     fn check_go_away(&mut self, frame: &Frame) {
         let last = frame.word(0);
         let before = self.go_away.replace(last).unwrap_or(u32::MAX);
-        assert!(last <= before, "§6.8: the last stream id went up: {frame:?}");
+        assert!(
+            last <= before,
+            "§6.8: the last stream id went up: {frame:?}"
+        );
     }
 }

@@ -55,7 +55,11 @@ impl Caller {
         let (orders, incoming) = unbounded_channel();
         let result = Rc::default();
         spawn_local(run(connection, incoming, Rc::clone(&result)));
-        Ok(Caller { requests, result, orders })
+        Ok(Caller {
+            requests,
+            result,
+            orders,
+        })
     }
 
     pub(crate) fn order(&self, order: impl FnOnce(&mut Connection<SubjectEnd, Bytes>) + 'static) {
@@ -72,7 +76,11 @@ impl Caller {
         let stream = Rc::default();
         let sending = send(self.requests.clone(), request, open, Rc::clone(&stream));
         let task = spawn_local(follow(sending, Rc::clone(&outcome)));
-        Call { outcome, stream, task }
+        Call {
+            outcome,
+            stream,
+            task,
+        }
     }
 }
 
@@ -81,7 +89,9 @@ impl Call {
     pub(crate) async fn done(self) -> Outcome {
         let patience = std::time::Duration::from_secs(5);
         let ended = tokio::time::timeout(patience, self.task).await;
-        ended.expect("the request never ends").expect("the task of the request panicked");
+        ended
+            .expect("the request never ends")
+            .expect("the task of the request panicked");
         self.outcome.borrow().clone()
     }
 
@@ -108,7 +118,9 @@ impl Outcome {
 
     /// The status, if there was a response.
     pub(crate) fn status(&self) -> Option<u16> {
-        self.response.as_ref().map(|response| response.status().as_u16())
+        self.response
+            .as_ref()
+            .map(|response| response.status().as_u16())
     }
 
     fn failed(&mut self, error: &Error) {
@@ -161,7 +173,10 @@ async fn follow(
     });
     let head = poll_fn(|cx| {
         while let Poll::Ready(Some(Ok(interim))) = response.poll_informational(cx) {
-            outcome.borrow_mut().informational.push(interim.status().as_u16());
+            outcome
+                .borrow_mut()
+                .informational
+                .push(interim.status().as_u16());
         }
         std::pin::Pin::new(&mut response).poll(cx)
     });
@@ -174,7 +189,10 @@ async fn follow(
 fn note_push(outcome: &Rc<RefCell<Outcome>>, promise: PushPromise) {
     let (request, response) = promise.into_parts();
     let pushed = Rc::new(RefCell::new(Outcome::new()));
-    outcome.borrow_mut().pushed.push((request.uri().path().to_owned(), Rc::clone(&pushed)));
+    outcome
+        .borrow_mut()
+        .pushed
+        .push((request.uri().path().to_owned(), Rc::clone(&pushed)));
     spawn_local(async move {
         match response.await {
             Ok(head) => read(head, &pushed).await,

@@ -139,7 +139,12 @@ pub(crate) fn settings_ack() -> Frame {
 }
 
 pub(crate) fn push_promise(id: u32, promised: u32) -> Frame {
-    frame(kind::PUSH_PROMISE, flag::END_HEADERS, id, promised.to_be_bytes())
+    frame(
+        kind::PUSH_PROMISE,
+        flag::END_HEADERS,
+        id,
+        promised.to_be_bytes(),
+    )
 }
 
 pub(crate) fn ping(payload: [u8; 8]) -> Frame {
@@ -296,14 +301,20 @@ impl Frame {
 
     /// The 32 bits at `at`, for RST_STREAM, GOAWAY, WINDOW_UPDATE and PUSH_PROMISE.
     pub(crate) fn word(&self, at: usize) -> u32 {
-        let octets = self.payload.get(at..at + 4).unwrap_or_else(|| panic!("too short: {self:?}"));
+        let octets = self
+            .payload
+            .get(at..at + 4)
+            .unwrap_or_else(|| panic!("too short: {self:?}"));
         u32::from_be_bytes(octets.try_into().unwrap())
     }
 
     /// The entries of SETTINGS.
     pub(crate) fn entries(&self) -> Vec<(u16, u32)> {
         let entry = |c: &[u8]| {
-            (u16::from_be_bytes([c[0], c[1]]), u32::from_be_bytes([c[2], c[3], c[4], c[5]]))
+            (
+                u16::from_be_bytes([c[0], c[1]]),
+                u32::from_be_bytes([c[2], c[3], c[4], c[5]]),
+            )
         };
         self.payload.chunks_exact(6).map(entry).collect()
     }
@@ -350,7 +361,12 @@ impl fmt::Debug for Frame {
             kind::RST_STREAM if self.payload.len() == 4 => write!(f, ", {:?}", Code(self.word(0)))?,
             kind::GOAWAY if self.payload.len() >= 8 => {
                 let text = String::from_utf8_lossy(&self.payload[8..]);
-                write!(f, ", last {}, {:?}, {text:?}", self.word(0), Code(self.word(4)))?;
+                write!(
+                    f,
+                    ", last {}, {:?}, {text:?}",
+                    self.word(0),
+                    Code(self.word(4))
+                )?;
             }
             kind::SETTINGS => write!(f, ", {:?}", self.entries())?,
             _ => write!(f, ", {} octets", self.payload.len())?,

@@ -22,6 +22,7 @@ const EXPLAINS: bool = false;
 mod app;
 mod audit;
 mod caller;
+mod expect;
 mod frames;
 mod peer;
 mod wire;
@@ -132,7 +133,10 @@ impl Setup {
     /// Runs the script once; where its own input begins and ends.
     fn run(&self, server: bool, mode: Mode, script: &impl AsyncFn(&mut Peer)) -> (usize, usize) {
         let _note = Note { server, mode };
-        let runtime = Builder::new_current_thread().enable_time().start_paused(true).build();
+        let runtime = Builder::new_current_thread()
+            .enable_time()
+            .start_paused(true)
+            .build();
         let tasks = LocalSet::new();
         tasks.block_on(&runtime.unwrap(), async {
             let mut peer = self.connect(server, mode).await;
@@ -157,7 +161,9 @@ impl Setup {
         }
         let mut builder = ClientBuilder::new();
         (self.client)(&mut builder);
-        let caller = Caller::connect(builder, subject_end).await.expect("handshake");
+        let caller = Caller::connect(builder, subject_end)
+            .await
+            .expect("handshake");
         let mut peer = Peer::new(peer_end, Subject::Client(caller));
         if self.handshake {
             peer.expect_preface().await;
@@ -188,7 +194,10 @@ impl Drop for Note {
     fn drop(&mut self) {
         if std::thread::panicking() {
             let role = if self.server { "server" } else { "client" };
-            eprintln!("(the endpoint under test was the {role}; octets came {:?})", self.mode);
+            eprintln!(
+                "(the endpoint under test was the {role}; octets came {:?})",
+                self.mode
+            );
         }
     }
 }

@@ -1,7 +1,7 @@
-//! The scripted peer: writes frames, reads frames, and says what it expects.
+//! The scripted peer: writes frames, reads frames, knows the application.
 //!
 //! Every wait is bounded by virtual time: when the endpoint under test has nothing more to do, the
-//! clock jumps, and an expectation that cannot be met fails at once.
+//! clock jumps. What a script may expect of what it reads is in `expect.rs`.
 
 use std::future::poll_fn;
 use std::time::Duration;
@@ -11,9 +11,7 @@ use tokio::time::{sleep, timeout};
 use super::app::{App, Exchange};
 use super::audit::Auditor;
 use super::caller::{Call, Caller};
-use super::frames::{
-    CANCEL, Code, Frame, data, flag, frame, headers, kind, reset, settings_ack,
-};
+use super::frames::{CANCEL, Frame, flag, frame, headers, kind, reset, settings_ack};
 use super::wire::PeerEnd;
 
 const PATIENCE: Duration = Duration::from_secs(1);
@@ -46,7 +44,7 @@ pub(crate) struct Received {
 }
 
 #[derive(Debug)]
-enum Next {
+pub(crate) enum Next {
     Frame(Received),
     Eof,
     Silence,
@@ -166,7 +164,11 @@ impl Peer {
 /// A request of the client's application.
 pub(crate) fn request(method: &str, path: &str) -> http::Request<()> {
     let uri = format!("https://example.com{path}");
-    http::Request::builder().method(method).uri(uri).body(()).unwrap()
+    http::Request::builder()
+        .method(method)
+        .uri(uri)
+        .body(())
+        .unwrap()
 }
 
 /// # Streams brought into a state, as seen by the endpoint under test
@@ -234,7 +236,11 @@ impl Peer {
             return id;
         }
         let (id, call) = self.call("POST", "/hold").await;
-        call.stream.borrow_mut().as_mut().unwrap().send_reset(super::subject::Reason::CANCEL);
+        call.stream
+            .borrow_mut()
+            .as_mut()
+            .unwrap()
+            .send_reset(super::subject::Reason::CANCEL);
         self.expect_reset(id, CANCEL).await;
         self.calls.push(call);
         id
@@ -249,225 +255,29 @@ impl Peer {
     }
 }
 
-/// # Reading
+/// # Frames as they come
 impl Peer {
-    /// The next frame that is no housekeeping.
-    pub(crate) async fn expect_frame(&mut self) -> Received {
-        match self.next().await {
-            Next::Frame(received) => received,
-            other => panic!("a frame was expected, not {other:?}"),
-        }
-    }
-
-    pub(crate) async fn expect_kind(&mut self, kind: u8) -> Received {
-        let received = self.expect_frame().await;
-        assert_eq!(received.frame.kind, kind, "expected {:?}", frame(kind, 0, 0, []));
-        received
-    }
-
-    pub(crate) async fn expect_headers(&mut self, id: u32) -> Received {
-        let received = self.expect_kind(kind::HEADERS).await;
-        assert_eq!(received.frame.id, id, "{received:?}");
-        received
-    }
-
-    pub(crate) async fn expect_response(&mut self, id: u32, status: u16) -> Received {
-        let received = self.expect_headers(id).await;
-        assert_eq!(received.field(":status"), Some(status.to_string().as_str()));
-        received
-    }
-
-    pub(crate) async fn expect_data(&mut self, id: u32) -> Frame {
-        let frame = self.expect_kind(kind::DATA).await.frame;
-        assert_eq!(frame.id, id, "{frame:?}");
-        frame
-    }
-
-    /// DATA of one stream until `length` octets have come; the last frame.
-    pub(crate) async fn expect_octets(&mut self, id: u32, length: usize) -> Frame {
-        let mut got = 0;
-        loop {
-            let frame = self.expect_data(id).await;
-            got += frame.content().0.len();
-            assert!(got <= length, "{got} octets instead of {length}");
-            if got == length {
-                return frame;
-            }
-        }
-    }
-
-    /// A stream error: RST_STREAM with this code, and the connection goes on.
-    pub(crate) async fn expect_reset(&mut self, id: u32, code: Code) {
-        let frame = self.expect_frame().await.frame;
-        assert_eq!((frame.kind, frame.id), (kind::RST_STREAM, id), "{code:?}, not {frame:?}");
-        assert_eq!(Code(frame.word(0)), code, "{frame:?}");
-    }
-
-    /// A stream error and a connection that still answers.
-    pub(crate) async fn expect_stream_error(&mut self, id: u32, code: Code) {
-        self.expect_reset(id, code).await;
-        self.expect_alive().await;
-    }
-
-    /// An error of a stream that both sides have ended: a reset is not needed any more.
-    pub(crate) async fn expect_stream_failure(&mut self, id: u32, code: Code) {
-        for frame in self.everything().await {
-            match frame.kind {
-                kind::WINDOW_UPDATE => {}
-                kind::RST_STREAM => assert_eq!((frame.id, Code(frame.word(0))), (id, code)),
-                _ => panic!("{code:?} for stream {id}, not {frame:?}"),
-            }
-        }
-        self.expect_alive().await;
-    }
-
-    /// A connection error: GOAWAY with this code, then the end of the connection.
-    pub(crate) async fn expect_go_away(&mut self, code: Code) {
-        let frame = loop {
-            let frame = self.expect_frame().await.frame;
-            match frame.kind {
-                kind::GOAWAY if frame.word(4) == 0 && code.0 != 0 => {}
-                kind::GOAWAY => break frame,
-                kind::RST_STREAM => panic!("{code:?} for the connection, not {frame:?}"),
-                _ => {}
-            }
-        };
-        assert_eq!(Code(frame.word(4)), code, "{frame:?}");
-        if super::EXPLAINS {
-            assert!(frame.payload.len() > 8, "no debug text: {frame:?}");
-        }
-        self.expect_eof().await;
-        self.settle().await;
-        let result = match &self.subject {
-            Subject::Server(app) => *app.result.borrow(),
-            Subject::Client(caller) => *caller.result.borrow(),
-        };
-        assert_eq!(result, Some(Err(Some(code))), "what the application is told");
-    }
-
-    /// A stream error, or the connection error that it may be made into.
-    pub(crate) async fn expect_either(&mut self, id: u32, code: Code) {
-        let frame = self.expect_frame().await.frame;
-        match frame.kind {
-            kind::RST_STREAM => {
-                assert_eq!((frame.id, Code(frame.word(0))), (id, code), "{frame:?}");
-                self.expect_alive().await;
-            }
-            kind::GOAWAY => {
-                assert_eq!(Code(frame.word(4)), code, "{frame:?}");
-                self.expect_eof().await;
-            }
-            _ => panic!("{code:?} for stream {id}, not {frame:?}"),
-        }
-    }
-
-    /// The end of the connection, with or without a GOAWAY of this code.
-    pub(crate) async fn expect_refusal(&mut self, code: Code) {
-        loop {
-            match self.next().await {
-                Next::Eof => return,
-                Next::Frame(r) if r.frame.kind == kind::GOAWAY => {
-                    assert_eq!(Code(r.frame.word(4)), code, "{:?}", r.frame);
-                }
-                other => panic!("the end of the connection was expected, not {other:?}"),
-            }
-        }
-    }
-
-    pub(crate) async fn expect_eof(&mut self) {
-        match self.next().await {
-            Next::Eof => {}
-            other => panic!("the end of the connection was expected, not {other:?}"),
-        }
-    }
-
-    /// Nothing but housekeeping comes, and the connection stays.
-    pub(crate) async fn expect_nothing(&mut self) {
-        match self.next().await {
-            Next::Silence => {}
-            other => panic!("nothing was expected, not {other:?}"),
-        }
-    }
-
-    /// The connection still carries an exchange from end to end.
-    pub(crate) async fn expect_alive(&mut self) {
-        if self.is_server() {
-            let id = self.fresh_id();
-            self.send(headers(id).request("GET", "/alive").end_stream());
-            self.expect_on(id, kind::HEADERS).await;
-            return;
-        }
-        let call = self.caller().call(request("GET", "/alive"), false);
-        let head = loop {
-            let received = self.expect_frame().await;
-            match received.frame.kind {
-                kind::HEADERS if received.field(":path") == Some("/alive") => break received,
-                kind::RST_STREAM | kind::GOAWAY => panic!("not alive: {:?}", received.frame),
-                _ => {}
-            }
-        };
-        let id = head.frame.id;
-        self.send(headers(id).response(200));
-        self.send(data(id, "alive").end_stream());
-        let outcome = call.done().await;
-        assert_eq!((outcome.status(), &outcome.body[..]), (Some(200), &b"alive"[..]));
-    }
-
-    /// The next frame of a kind on a stream; frames of messages on other streams are passed over.
-    pub(crate) async fn expect_on(&mut self, id: u32, kind: u8) -> Received {
-        loop {
-            let received = self.expect_frame().await;
-            let frame = &received.frame;
-            if (frame.id, frame.kind) == (id, kind) {
-                return received;
-            }
-            let fatal = matches!(frame.kind, kind::RST_STREAM | kind::GOAWAY);
-            assert!(!fatal && frame.id != id, "not alive: {frame:?}");
-        }
-    }
-
-    /// The next frame of a kind, whatever comes before it, housekeeping too.
-    pub(crate) async fn expect_any(&mut self, id: u32, kind: u8) -> Received {
-        loop {
-            match self.next_of_all().await {
-                Next::Frame(r) if (r.frame.id, r.frame.kind) == (id, kind) => return r,
-                Next::Frame(r) if r.frame.kind == kind::GOAWAY => panic!("{:?}", r.frame),
-                Next::Frame(_) => {}
-                other => panic!("expected {:?}, not {other:?}", frame(kind, 0, id, [])),
-            }
-        }
-    }
-
-    /// All frames until nothing more comes, housekeeping too.
-    pub(crate) async fn everything(&mut self) -> Vec<Frame> {
-        let mut all = Vec::new();
-        while let Next::Frame(received) = self.next_of_all().await {
-            all.push(received.frame);
-        }
-        all
-    }
-
-    /// The octets of WINDOW_UPDATE for a stream until nothing more comes.
-    pub(crate) async fn credit(&mut self, id: u32) -> u32 {
-        let all = self.everything().await;
-        let updates = all.iter().filter(|f| f.kind == kind::WINDOW_UPDATE && f.id == id);
-        updates.map(|f| f.word(0)).sum()
-    }
-
     /// Reads the connection preface of a client.
     pub(crate) async fn expect_preface(&mut self) {
         while self.input.len() < PREFACE.len() {
-            assert!(self.more().await == Some(true), "no preface: {:?}", self.input);
+            assert!(
+                self.more().await == Some(true),
+                "no preface: {:?}",
+                self.input
+            );
         }
         let rest = self.input.split_off(PREFACE.len());
         assert_eq!(self.input, PREFACE);
         self.input = rest;
     }
 
-    async fn next(&mut self) -> Next {
+    /// The next frame that is no housekeeping.
+    pub(crate) async fn next(&mut self) -> Next {
         loop {
             let next = self.next_of_all().await;
-            let Next::Frame(received) = &next else { return next };
+            let Next::Frame(received) = &next else {
+                return next;
+            };
             match received.frame.kind {
                 kind::WINDOW_UPDATE | kind::SETTINGS | kind::PRIORITY => {}
                 kind::PING if !received.frame.has(flag::ACK) => {}
@@ -476,7 +286,8 @@ impl Peer {
         }
     }
 
-    async fn next_of_all(&mut self) -> Next {
+    /// The next frame, housekeeping too.
+    pub(crate) async fn next_of_all(&mut self) -> Next {
         let first = match self.next_frame().await {
             Ok(frame) => frame,
             Err(ended) => return ended,
@@ -491,7 +302,11 @@ impl Peer {
             kind::HEADERS | kind::PUSH_PROMISE => return self.read_block(first).await,
             _ => {}
         }
-        Next::Frame(Received { frame: first, fields: Vec::new(), block: Vec::new() })
+        Next::Frame(Received {
+            frame: first,
+            fields: Vec::new(),
+            block: Vec::new(),
+        })
     }
 
     async fn read_block(&mut self, first: Frame) -> Next {
@@ -507,9 +322,16 @@ impl Peer {
         let decoded = self.decoder.decode(&block);
         let decoded = decoded.unwrap_or_else(|e| panic!("§4.3: {first:?} is undecodable: {e:?}"));
         let text = |octets: Vec<u8>| String::from_utf8_lossy(&octets).into_owned();
-        let fields: Vec<_> = decoded.into_iter().map(|(n, v)| (text(n), text(v))).collect();
+        let fields: Vec<_> = decoded
+            .into_iter()
+            .map(|(n, v)| (text(n), text(v)))
+            .collect();
         check_fields(&fields);
-        Next::Frame(Received { frame: first, fields, block })
+        Next::Frame(Received {
+            frame: first,
+            fields,
+            block,
+        })
     }
 
     async fn next_frame(&mut self) -> Result<Frame, Next> {
@@ -535,15 +357,29 @@ impl Peer {
 
 /// §8.2: what no endpoint may generate.
 fn check_fields(fields: &[(String, String)]) {
-    const CONNECTION: [&str; 5] =
-        ["connection", "proxy-connection", "keep-alive", "transfer-encoding", "upgrade"];
+    const CONNECTION: [&str; 5] = [
+        "connection",
+        "proxy-connection",
+        "keep-alive",
+        "transfer-encoding",
+        "upgrade",
+    ];
     let mut regular = false;
     for (name, value) in fields {
-        assert!(!name.chars().any(|c| c.is_ascii_uppercase()), "§8.2.1: {name}");
+        assert!(
+            !name.chars().any(|c| c.is_ascii_uppercase()),
+            "§8.2.1: {name}"
+        );
         assert!(!CONNECTION.contains(&name.as_str()), "§8.2.2: {name}");
         assert!(name != "te" || value == "trailers", "§8.2.2: te: {value}");
-        assert!(!value.contains(['\0', '\r', '\n']), "§8.2.1: {name}: {value:?}");
-        assert!(!(regular && name.starts_with(':')), "§8.3: {name} comes late");
+        assert!(
+            !value.contains(['\0', '\r', '\n']),
+            "§8.2.1: {name}: {value:?}"
+        );
+        assert!(
+            !(regular && name.starts_with(':')),
+            "§8.3: {name} comes late"
+        );
         regular = !name.starts_with(':');
     }
 }

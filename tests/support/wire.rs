@@ -156,7 +156,11 @@ impl AsyncWrite for SubjectEnd {
         }
         let octets = bufs.iter().flat_map(|buf| buf.iter());
         let before = wire.from_subject.len();
-        let most = if wire.mode == Mode::Bytewise { 1 } else { usize::MAX };
+        let most = if wire.mode == Mode::Bytewise {
+            1
+        } else {
+            usize::MAX
+        };
         wire.from_subject.extend(octets.take(most));
         wake(&mut wire.listener);
         Poll::Ready(Ok(wire.from_subject.len() - before))
