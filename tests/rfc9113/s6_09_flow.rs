@@ -138,9 +138,17 @@ fn own_data_stays_in_the_connection_window() {
 #[test]
 fn own_end_needs_no_window() {
     let none = settings().set(setting::INITIAL_WINDOW_SIZE, 0);
-    Setup::new().settings(none).both(async |peer| {
-        let id = sending(peer, 0).await;
+    Setup::new().settings(none.clone()).client(async |peer| {
+        let (id, call) = peer.call("POST", "/").await;
+        call.send(b"", true);
         assert!(peer.expect_octets(id, 0).await.is_end_stream());
+    });
+    Setup::new().settings(none).server(async |peer| {
+        let connect = headers(1).field(":method", "CONNECT");
+        peer.send(connect.field(":authority", "example.com:443"));
+        peer.expect_response(1, 200).await;
+        peer.send(data(1, "").end_stream());
+        assert!(peer.expect_octets(1, 0).await.is_end_stream());
     });
 }
 

@@ -14,10 +14,10 @@
 #![allow(unused_imports, reason = "each test crate uses its own part")]
 
 /// The crate under test.
-use h2 as subject;
+use fairmux as subject;
 
 /// Whether a GOAWAY for an error carries a text.
-const EXPLAINS: bool = false;
+const EXPLAINS: bool = true;
 
 mod app;
 mod audit;
