@@ -11,7 +11,7 @@ use bytes::Buf;
 use http::Request;
 
 use super::ResponseFuture;
-use crate::error::{Error, Misuse};
+use crate::error::{Error, MessageRule, Misuse};
 use crate::ext::Protocol;
 use crate::handoff::{Hub, Unopened};
 use crate::share::SendStream;
@@ -111,6 +111,10 @@ impl<B: Buf> SendRequest<B> {
         let protocol = head.extensions.remove::<Protocol>();
         head.extensions.clear();
         if let Some(protocol) = protocol {
+            //= RFC 8441 §3 only after the server has said that it knows the extension
+            if !self.is_extended_connect_protocol_enabled() {
+                return Err(Misuse::MalformedHeaders(MessageRule::ProtocolNotEnabled).into());
+            }
             head.extensions.insert(protocol);
         }
         let (writer, reader) = self.hub.open_request(head, end_of_stream)?;

@@ -102,8 +102,13 @@ impl<R: Ports> Connection<R> {
             }
             .into());
         }
-        if self.block.is_some() {
-            return Err(Violation::BlockInterrupted.into());
+        if let Some(block) = &self.block {
+            //= RFC 9113 §4.2 a CONTINUATION that is too long is a frame size error
+            let continues = matches!(malformed, Malformed::TooLong { kind: Kind::CONTINUATION, stream_id, .. }
+                if stream_id == block.id);
+            if !continues {
+                return Err(Violation::BlockInterrupted.into());
+            }
         }
         let id = match malformed {
             Malformed::TooLong {
