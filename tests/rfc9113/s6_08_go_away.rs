@@ -1,8 +1,8 @@
 //! RFC 9113 §6.8: GOAWAY.
 
 use super::support::{
-    Code, End, NO_ERROR, PROTOCOL_ERROR, Peer, Setup, both, client, data, frame, go_away, headers,
-    indexed_literal, kind, request, server,
+    Code, End, NO_ERROR, Over, PROTOCOL_ERROR, Peer, Setup, both, client, data, frame, go_away,
+    headers, indexed_literal, kind, request, server,
 };
 
 //= test RFC 9113 §6.8
@@ -69,7 +69,7 @@ fn graceful_end_waits() {
         peer.send(data(1, "the rest").end_stream());
         peer.expect_response(1, 200).await;
         peer.expect_eof().await;
-        assert_eq!(*peer.app().result.borrow(), Some(Ok(())));
+        assert_eq!(*peer.app().result.borrow(), Some(Over::Cleanly));
     });
 }
 

@@ -26,6 +26,23 @@ pub(crate) enum End {
     Failed(Option<Code>),
 }
 
+/// How a connection ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Over {
+    Cleanly,
+    /// With an error that has this code, if it has one.
+    With(Option<Code>),
+}
+
+impl Over {
+    pub(crate) fn of(result: Result<(), Error>) -> Over {
+        match result {
+            Ok(()) => Over::Cleanly,
+            Err(error) => Over::With(code_of(&error)),
+        }
+    }
+}
+
 /// A request that reached the application.
 #[derive(Clone, Debug)]
 pub(crate) struct Exchange {
@@ -45,8 +62,8 @@ pub(crate) type Order = Box<dyn FnOnce(&mut Connection<SubjectEnd, Bytes>)>;
 #[derive(Clone)]
 pub(crate) struct App {
     pub(crate) exchanges: Rc<RefCell<Vec<Exchange>>>,
-    /// How the connection ended: `Ok`, or the code of its error.
-    pub(crate) result: Rc<RefCell<Option<Result<(), Option<Code>>>>>,
+    /// How the connection ended, once it has.
+    pub(crate) result: Rc<RefCell<Option<Over>>>,
     orders: UnboundedSender<Order>,
 }
 
@@ -78,7 +95,7 @@ impl App {
 
 async fn run(app: App, builder: Builder, io: SubjectEnd, orders: UnboundedReceiver<Order>) {
     let outcome = serve(&app, builder, io, orders).await;
-    *app.result.borrow_mut() = Some(outcome.map_err(|error| code_of(&error)));
+    *app.result.borrow_mut() = Some(Over::of(outcome));
 }
 
 async fn serve(

@@ -10,8 +10,7 @@ use http::{HeaderMap, Request, Response};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::task::{JoinHandle, spawn_local};
 
-use super::app::{End, code_of};
-use super::frames::Code;
+use super::app::{End, Over, code_of};
 use super::subject::client::{Builder, Connection, PushPromise, ResponseFuture, SendRequest};
 use super::subject::{Error, RecvStream, SendStream};
 use super::wire::SubjectEnd;
@@ -44,7 +43,7 @@ pub(crate) type Order = Box<dyn FnOnce(&mut Connection<SubjectEnd, Bytes>)>;
 #[derive(Clone)]
 pub(crate) struct Caller {
     requests: SendRequest<Bytes>,
-    pub(crate) result: Rc<RefCell<Option<Result<(), Option<Code>>>>>,
+    pub(crate) result: Rc<RefCell<Option<Over>>>,
     orders: UnboundedSender<Order>,
 }
 
@@ -132,7 +131,7 @@ impl Outcome {
 async fn run(
     mut connection: Connection<SubjectEnd, Bytes>,
     mut orders: UnboundedReceiver<Order>,
-    result: Rc<RefCell<Option<Result<(), Option<Code>>>>>,
+    result: Rc<RefCell<Option<Over>>>,
 ) {
     let mut connection = std::pin::pin!(poll_fn(move |cx| {
         while let Poll::Ready(Some(order)) = orders.poll_recv(cx) {
@@ -141,7 +140,7 @@ async fn run(
         std::pin::Pin::new(&mut connection).poll(cx)
     }));
     let ended = connection.as_mut().await;
-    *result.borrow_mut() = Some(ended.map_err(|error| code_of(&error)));
+    *result.borrow_mut() = Some(Over::of(ended));
 }
 
 async fn send(

@@ -3,6 +3,7 @@
 //! WINDOW_UPDATE, SETTINGS, PING and PRIORITY of the endpoint are housekeeping: they are answered
 //! where they ask for it, and passed over by all expectations that do not name them.
 
+use super::app::Over;
 use super::frames::{Code, Frame, data, frame, headers, kind};
 use super::peer::{Next, Peer, Received, Subject, request};
 
@@ -109,7 +110,7 @@ impl Peer {
         };
         assert_eq!(
             result,
-            Some(Err(Some(code))),
+            Some(Over::With(Some(code))),
             "what the application is told"
         );
     }

@@ -10,6 +10,7 @@
 //!     peer.expect_go_away(PROTOCOL_ERROR).await;
 //! });
 //! ```
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 #![allow(dead_code, reason = "each test crate uses its own part")]
 #![allow(unused_imports, reason = "each test crate uses its own part")]
 
@@ -32,7 +33,7 @@ use std::rc::Rc;
 use tokio::runtime::Builder;
 use tokio::task::LocalSet;
 
-pub(crate) use self::app::{App, End, Exchange};
+pub(crate) use self::app::{App, End, Exchange, Over};
 pub(crate) use self::caller::{Call, Caller, Outcome};
 pub(crate) use self::frames::*;
 pub(crate) use self::peer::{Peer, Received, Subject, request};

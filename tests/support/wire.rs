@@ -22,16 +22,22 @@ pub(crate) enum Mode {
     CutAt(usize),
 }
 
+/// What the endpoint can do with what it has to write.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Output {
+    Free,
+    Blocked,
+    Closed,
+}
+
 struct Wire {
     mode: Mode,
     to_subject: Vec<u8>,
     read: usize,
-    paused: bool,
     peer_closed: bool,
     reader: Option<Waker>,
     from_subject: Vec<u8>,
-    blocked: bool,
-    subject_closed: bool,
+    output: Output,
     writer: Option<Waker>,
     listener: Option<Waker>,
 }
@@ -47,12 +53,10 @@ pub(crate) fn wire(mode: Mode) -> (SubjectEnd, PeerEnd) {
         mode,
         to_subject: Vec::new(),
         read: 0,
-        paused: false,
         peer_closed: false,
         reader: None,
         from_subject: Vec::new(),
-        blocked: false,
-        subject_closed: false,
+        output: Output::Free,
         writer: None,
         listener: None,
     }));
@@ -76,7 +80,11 @@ impl PeerEnd {
     /// Keeps the endpoint from writing, as a full socket does, or lets it write again.
     pub(crate) fn block(&self, blocked: bool) {
         let mut wire = self.0.borrow_mut();
-        wire.blocked = blocked;
+        wire.output = match wire.output {
+            Output::Closed => Output::Closed,
+            _ if blocked => Output::Blocked,
+            _ => Output::Free,
+        };
         wake(&mut wire.writer);
     }
 
@@ -98,7 +106,7 @@ impl PeerEnd {
             into.append(&mut wire.from_subject);
             return Poll::Ready(true);
         }
-        if wire.subject_closed {
+        if wire.output == Output::Closed {
             return Poll::Ready(false);
         }
         wire.listener = Some(cx.waker().clone());
@@ -115,8 +123,8 @@ impl AsyncRead for SubjectEnd {
         let mut wire = self.0.borrow_mut();
         let mut n = (wire.to_subject.len() - wire.read).min(buf.remaining());
         match wire.mode {
-            Mode::CutAt(at) if at == wire.read && !wire.paused => {
-                wire.paused = true;
+            Mode::CutAt(at) if at == wire.read => {
+                wire.mode = Mode::Whole;
                 cx.waker().wake_by_ref();
                 return Poll::Pending;
             }
@@ -150,7 +158,7 @@ impl AsyncWrite for SubjectEnd {
         bufs: &[io::IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
         let mut wire = self.0.borrow_mut();
-        if wire.blocked {
+        if wire.output == Output::Blocked {
             wire.writer = Some(cx.waker().clone());
             return Poll::Pending;
         }
@@ -187,7 +195,7 @@ impl Drop for SubjectEnd {
 }
 
 fn close(wire: &mut Wire) {
-    wire.subject_closed = true;
+    wire.output = Output::Closed;
     wake(&mut wire.listener);
 }
 
