@@ -327,9 +327,11 @@ where
                 Event::PeerSettings {
                     max_concurrent_streams,
                     extended_connect,
+                    push,
                 } => {
                     shared.set_max_send_streams(max_concurrent_streams);
                     shared.set_extended_connect(extended_connect);
+                    shared.set_push(push);
                 }
                 Event::GoAway(error) => self.hub.close(error),
             }

@@ -79,6 +79,10 @@ impl<B: Buf> Hub<B> {
         parent: StreamId,
         head: Box<http::request::Parts>,
     ) -> Result<Writer<B>, Error> {
+        //= RFC 9113 §6.5.2 no PUSH_PROMISE to a peer that has set ENABLE_PUSH to 0
+        if !self.shared().takes_push() {
+            return Err(Misuse::PeerDisabledServerPush.into());
+        }
         message::check_promise(&head)?;
         let (writer, _) = self.open(Some(parent), Queue::promise(head))?;
         Ok(writer)

@@ -42,6 +42,7 @@ pub(crate) struct Shared {
     ping: UserPing,
     counts: Counts,
     extended_connect: AtomicBool,
+    push: AtomicBool,
 }
 
 /// Numbers that the task writes and handles read.
@@ -68,6 +69,7 @@ impl Shared {
             ping: UserPing::default(),
             counts: Counts::default(),
             extended_connect: AtomicBool::new(false),
+            push: AtomicBool::new(true),
         }
     }
 
@@ -132,6 +134,10 @@ impl Shared {
         self.extended_connect.store(enabled, Ordering::Release);
     }
 
+    pub(crate) fn set_push(&self, enabled: bool) {
+        self.push.store(enabled, Ordering::Release);
+    }
+
     /// Bytes buffered beyond the floors of all streams.
     pub(crate) fn room_used(&self) -> usize {
         self.room.used()
@@ -157,6 +163,11 @@ impl Shared {
 
     pub(crate) fn extended_connect(&self) -> bool {
         self.extended_connect.load(Ordering::Acquire)
+    }
+
+    /// Whether the peer takes pushed responses.
+    pub(super) fn takes_push(&self) -> bool {
+        self.push.load(Ordering::Acquire)
     }
 
     pub(crate) fn send_ping(&self, payload: [u8; 8]) -> Result<(), Error> {

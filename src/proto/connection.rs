@@ -96,6 +96,8 @@ pub(crate) enum Event {
         max_concurrent_streams: usize,
         /// Whether extended CONNECT may be used.
         extended_connect: bool,
+        /// Whether we may push.
+        push: bool,
     },
     /// The peer takes no more streams: new ones fail with this.
     GoAway(Error),

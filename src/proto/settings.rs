@@ -263,6 +263,7 @@ impl<R: Ports> Connection<R> {
         self.events.push_back(Event::PeerSettings {
             max_concurrent_streams: self.settings.peer.max_streams,
             extended_connect: self.settings.peer.connect_protocol,
+            push: self.settings.peer.push,
         });
         //= RFC 9113 §6.5.3 each SETTINGS is acknowledged once it is applied
         self.reply(Reply::SettingsAck)

@@ -30,21 +30,20 @@ async fn a_reset_by_the_client_is_heard_by_the_server() {
     let (told, mut hear) = tokio::sync::mpsc::unbounded_channel();
     let link = link(move |_, mut respond: Respond| {
         let told = told.clone();
-        async move { told.send(reset_of(&mut respond).await).unwrap() }
+        async move {
+            told.send(None).unwrap();
+            told.send(Some(reset_of(&mut respond).await)).unwrap();
+        }
     })
     .await;
     let mut requests = link.requests.clone();
     let (response, mut stream) = requests.send_request(post("/"), false).unwrap();
+    assert_eq!(within(hear.recv()).await, Some(None));
     stream.send_reset(Reason::INTERNAL_ERROR);
     let reason = within(hear.recv()).await.unwrap();
-    assert_eq!(reason, server_crate::Reason::INTERNAL_ERROR);
-    assert_eq!(
-        within(response).await.unwrap_err().reason(),
-        Some(Reason::INTERNAL_ERROR)
-    );
-    stream
-        .send_data(Bytes::from_static(b"late"), true)
-        .unwrap_err();
+    assert_eq!(reason, Some(server_crate::Reason::INTERNAL_ERROR));
+    assert_eq!(within(response).await.unwrap_err().reason(), Some(Reason::INTERNAL_ERROR));
+    stream.send_data(Bytes::from_static(b"late"), true).unwrap_err();
 }
 
 #[tokio::test]
@@ -154,6 +153,7 @@ async fn the_connection_ends_when_no_handle_is_left() {
     drop(link.requests);
     // The stream is finished first.
     assert_eq!(read_all!(*response.body_mut()), b"last");
+    drop(response);
     within(link.client).await.unwrap().unwrap();
     within(link.server).await.unwrap().unwrap();
 }
@@ -198,10 +198,10 @@ async fn an_abrupt_shutdown_fails_all() {
     let (_request, _respond) = within(server.accept()).await.unwrap().unwrap();
     server.abrupt_shutdown(server_crate::Reason::INADEQUATE_SECURITY);
     let serving = tokio::spawn(async move { while server.accept().await.is_some() {} });
-    let error = within(response).await.unwrap_err();
+    within(response).await.unwrap_err();
+    let error = within(client).await.unwrap().unwrap_err();
     assert!(error.is_go_away() && error.is_remote(), "{error:?}");
     assert_eq!(error.reason(), Some(Reason::INADEQUATE_SECURITY));
-    within(client).await.unwrap().unwrap_err();
     within(poll_fn(|cx| requests.poll_ready(cx)))
         .await
         .unwrap_err();
