@@ -22,7 +22,7 @@ pub(super) fn strip(head: &Head, mut payload: Bytes, fixed: usize) -> Result<Byt
     if padded {
         let padding = usize::from(payload.get_u8());
         //= RFC 9113 §6.1 padding as long as the payload or longer is PROTOCOL_ERROR
-        //= RFC 9113 §6.2 so is padding that leaves no room for the fields
+        //= RFC 9113 §6.2, §6.6 so is padding that leaves no room for the fields
         if padding > room {
             return Err(Malformed::PaddingTooLong {
                 kind: head.kind,

@@ -52,6 +52,7 @@ impl Encoder {
     /// Begins a block.
     pub(crate) fn begin(&mut self, out: &mut BytesMut) {
         let Some(owed) = self.owed.take() else { return };
+        //= RFC 9113 §4.3.1: the first block after a lower limit begins with the update
         //= RFC 7541 §4.2: the smallest size since the last block is signalled before the final one
         if owed.lowest < owed.last {
             size_update(owed.lowest, out);

@@ -80,7 +80,7 @@ impl<R: Ports> Connection<R> {
             };
         }
         match (&self.block, frame) {
-            //= RFC 9113 §6.10 only CONTINUATION of the same stream may follow
+            //= RFC 9113 §6.10, §6.2, §4.3 only CONTINUATION of the same stream may follow
             (Some(block), Frame::Continuation(next)) if next.stream_id == block.id => Ok(()),
             //= RFC 9113 §5.5 extension frames inside a header block are a connection error
             (Some(_), _) => Err(Violation::BlockInterrupted),
@@ -136,6 +136,7 @@ impl<R: Ports> Connection<R> {
         let Some(slot) = self.streams.find(id) else {
             //= RFC 9113 §5.1 DATA of streams that are gone counts for the connection's window
             self.count_unwanted(flow_len)?;
+            //= RFC 9113 §6.1 DATA of a stream that its sender has ended is STREAM_CLOSED
             return self.recv_on_gone(id, now, Violation::HalfClosedStream);
         };
         //= RFC 9113 §6.9 the whole payload counts, padding included

@@ -9,6 +9,7 @@
 mod support;
 
 mod hpack;
+mod hpack_tables;
 mod rfc9218;
 mod s3_start;
 mod s4_1_frames;

@@ -231,7 +231,7 @@ fn push_is_not_sent_when_disabled() {
     });
 }
 
-//= test RFC 8441 §4
+//= test RFC 8441 §3
 // 68. A client does not use extended CONNECT before the server has allowed it.
 #[test]
 fn extended_connect_waits_for_the_setting() {

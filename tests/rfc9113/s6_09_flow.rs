@@ -330,7 +330,7 @@ fn unread_body_of_a_reset_stream_is_credited() {
     });
 }
 
-//= test RFC 9113 §6.9
+//= test RFC 9113 §6.9.1
 // 92. Header blocks and control frames need no window.
 #[test]
 fn headers_need_no_window() {

@@ -244,7 +244,7 @@ fn field_list_of_many_small_fields() {
     });
 }
 
-//= test RFC 9113 §8.1.1
+//= test RFC 9113 §8.2.1
 // 106. What comes after a malformed head is dropped, and its DATA is credited.
 #[test]
 fn rest_of_a_malformed_message() {

@@ -338,7 +338,7 @@ fn switching_protocols() {
     malformed_response(|frame| frame.response(101));
 }
 
-//= test RFC 9113 §8.3.1
+//= test RFC 9113 §8.3
 // 111. What stands in a message does not reach the message behind it.
 #[test]
 fn good_messages_after_malformed_ones() {
