@@ -2,6 +2,7 @@
 //! they are used up. Memory is bounded by one piece per stream.
 
 use std::future::poll_fn;
+use std::time::Duration;
 
 use bytes::Bytes;
 
@@ -11,6 +12,10 @@ use fairmux::{Error, Reason, RecvStream};
 
 /// The piece in which memory is allocated for a body.
 pub(crate) const PIECE: usize = 64 * 1024;
+
+/// How much of a body that nobody wanted is read, and for how long.
+const DISCARDED: usize = 64 * 1024;
+const DISCARD_TIME: Duration = Duration::from_secs(10);
 
 /// Where the bytes of `/bytes/N` and `/fresh/N` come from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -95,6 +100,26 @@ pub(crate) async fn count(mut body: RecvStream) -> Result<u64, Error> {
     }
     body.trailers().await?;
     Ok(count)
+}
+
+/// Reads and forgets a body that the answer did not need, within bounds. Beyond them the stream is
+/// dropped, which tells the client to stop.
+pub(crate) async fn discard(mut body: RecvStream) -> Result<(), Error> {
+    let reading = async {
+        let mut left = DISCARDED;
+        while let Some(piece) = body.data().await {
+            let len = piece?.len();
+            if len > left {
+                return Ok(());
+            }
+            left -= len;
+            body.flow_control().release_capacity(len)?;
+        }
+        Ok(())
+    };
+    tokio::time::timeout(DISCARD_TIME, reading)
+        .await
+        .unwrap_or(Ok(()))
 }
 
 /// The count as an answer's body.

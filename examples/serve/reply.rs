@@ -57,21 +57,25 @@ pub(crate) fn whole(
 
 /// Says the status in words.
 pub(crate) fn status(respond: Responder, status: StatusCode, with_body: bool) -> Result<(), Error> {
-    let body = Bytes::from_static(status.canonical_reason().unwrap_or("").as_bytes());
-    whole(
-        respond,
-        head_of(status, TEXT, body.len() as u64),
-        body,
-        with_body,
-    )
+    let (head, body) = in_words(status);
+    whole(respond, head, body, with_body)
 }
 
 /// 405, with the methods that would have been right.
-pub(crate) fn not_allowed(respond: Responder, allow: &'static str) -> Result<(), Error> {
-    let mut head = head_of(StatusCode::METHOD_NOT_ALLOWED, TEXT, 0);
-    head.headers_mut()
-        .insert(header::ALLOW, HeaderValue::from_static(allow));
-    whole(respond, head, Bytes::new(), false)
+pub(crate) fn not_allowed(
+    respond: Responder,
+    allow: &'static str,
+    with_body: bool,
+) -> Result<(), Error> {
+    let (mut head, body) = in_words(StatusCode::METHOD_NOT_ALLOWED);
+    let allow = HeaderValue::from_static(allow);
+    head.headers_mut().insert(header::ALLOW, allow);
+    whole(respond, head, body, with_body)
+}
+
+fn in_words(status: StatusCode) -> (Response<()>, Bytes) {
+    let body = Bytes::from_static(status.canonical_reason().unwrap_or("").as_bytes());
+    (head_of(status, TEXT, body.len() as u64), body)
 }
 
 /// A date as a field's value.

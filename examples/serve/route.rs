@@ -66,7 +66,9 @@ impl Route {
         match self {
             Self::Sink | Self::Status(_) | Self::Nothing => None,
             Self::Echo => Some("POST"),
-            Self::Index | Self::Bytes(..) | Self::File(_) => Some("GET, HEAD"),
+            // Whoever probes a server posts to its root.
+            Self::Index => Some("GET, HEAD, POST"),
+            Self::Bytes(..) | Self::File(_) => Some("GET, HEAD"),
         }
     }
 
@@ -84,16 +86,18 @@ pub(crate) fn answer(
 ) -> Result<(), Error> {
     let route = Route::of(request.uri().path());
     tracing::info!(method = %request.method(), path = request.uri().path(), ?route, "request");
-    if !route.allows(request.method()) {
-        return reply::not_allowed(respond, route.allow().unwrap_or_default());
-    }
     let with_body = request.method() != Method::HEAD;
+    if !route.allows(request.method()) {
+        let allow = route.allow().unwrap_or_default();
+        reply::not_allowed(respond, allow, with_body)?;
+        return discard(request);
+    }
     match route {
-        Route::Index => index(respond, with_body),
-        Route::Bytes(source, len) => bytes(respond, source, len, with_body),
-        Route::Echo => echo(request, respond),
-        Route::Sink => sink(request, respond),
-        Route::Status(status) => respond_only(respond, status),
+        Route::Index => index(respond, with_body)?,
+        Route::Bytes(source, len) => bytes(respond, source, len, with_body)?,
+        Route::Echo => return echo(request, respond),
+        Route::Sink => return sink(request, respond),
+        Route::Status(status) => respond_only(respond, status)?,
         Route::File(relative) => {
             let (parts, _) = request.into_parts();
             let asked = Asked {
@@ -102,10 +106,20 @@ pub(crate) fn answer(
                 fields: parts.headers,
             };
             spawn(files::answer(Arc::clone(root), relative, asked, respond));
-            Ok(())
+            return Ok(());
         }
-        Route::Nothing => reply::status(respond, StatusCode::NOT_FOUND, with_body),
+        Route::Nothing => reply::status(respond, StatusCode::NOT_FOUND, with_body)?,
     }
+    discard(request)
+}
+
+/// Reads what the client sends although nobody asked for it: a small body costs less than a reset.
+fn discard(request: Request<RecvStream>) -> Result<(), Error> {
+    let body = request.into_body();
+    if !body.is_end_stream() {
+        spawn(body::discard(body));
+    }
+    Ok(())
 }
 
 fn index(respond: Responder, with_body: bool) -> Result<(), Error> {
