@@ -13,7 +13,6 @@ pub(crate) use loom::{
 };
 
 #[cfg(not(fairmux_loom))]
-#[expect(clippy::disallowed_types, reason = "this is the door")]
 mod real {
     pub(crate) use atomic_waker::AtomicWaker;
     pub(crate) use std::sync::{

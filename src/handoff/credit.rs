@@ -4,14 +4,15 @@
 //! I5 (window conservation): every octet delivered is released once, or returned by the reset.
 
 /// Receive credit of this stream, and who collects what is released.
-/// Invariant: `unread` is the length of all of `data`.
+/// Invariant: `unread` is the length of all of `data`. A reader may release bytes that it has not
+/// read, as with h2; so `out` says nothing about `unread`.
 #[derive(Debug, Default)]
 pub(super) struct Credit {
     pub(super) place: Place,
     /// In `data`.
     pub(super) unread: usize,
-    /// Taken by the reader and not released.
-    pub(super) taken: usize,
+    /// Delivered and not released, read or not.
+    pub(super) out: usize,
     /// Released and not collected.
     pub(super) released: usize,
 }
@@ -28,27 +29,30 @@ pub(super) enum Place {
 }
 
 impl Credit {
+    pub(super) fn deliver(&mut self, bytes: usize) {
+        self.unread += bytes;
+        self.out += bytes;
+    }
+
     /// The reader takes `bytes` of what is unread.
-    pub(super) fn take(&mut self, bytes: usize) {
-        self.unread -= bytes;
-        self.taken += bytes;
+    pub(super) fn read(&mut self, bytes: usize) {
+        self.unread = self.unread.saturating_sub(bytes);
     }
 
-    pub(super) fn release_taken(&mut self, bytes: usize) -> Place {
-        self.taken = self.taken.saturating_sub(bytes);
-        self.release(bytes)
-    }
-
-    pub(super) fn release_unread(&mut self) -> Place {
-        let bytes = std::mem::take(&mut self.unread);
-        self.release(bytes)
-    }
-
-    pub(super) fn release(&mut self, bytes: usize) -> Place {
+    /// Lets go of `bytes`, or of as many as are out, and answers how many.
+    pub(super) fn release(&mut self, bytes: usize) -> usize {
+        let bytes = bytes.min(self.out);
+        self.out -= bytes;
         if self.place == Place::Slot {
             self.released += bytes;
         }
-        self.place
+        bytes
+    }
+
+    /// What was delivered and is not read will not be.
+    pub(super) fn release_unread(&mut self) -> usize {
+        let unread = std::mem::take(&mut self.unread);
+        self.release(unread)
     }
 
     /// The stream was reset: all that is out returns at once, and nothing after it.
@@ -57,6 +61,6 @@ impl Credit {
             return 0;
         }
         self.place = Place::Settled;
-        self.unread + self.taken + std::mem::take(&mut self.released)
+        self.out + std::mem::take(&mut self.released)
     }
 }

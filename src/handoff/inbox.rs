@@ -127,7 +127,7 @@ impl Inbox {
     pub(super) fn drop_reader(&self) {
         if self.readers.fetch_sub(1, Ordering::AcqRel) == 1 {
             self.stop_reading();
-            self.release_taken();
+            self.release_all();
         }
         self.drop_handle();
     }
@@ -172,7 +172,7 @@ impl Inbox {
             if received.reading == Reading::Stopped {
                 unwanted = Some(data);
             } else if !data.is_empty() {
-                received.credit.unread += data.len();
+                received.credit.deliver(data.len());
                 received.data.push_back(data);
             }
             received.reader.take()
@@ -333,7 +333,7 @@ impl Inbox {
             |r| &mut r.reader,
             |r| {
                 if let Some(data) = r.data.pop_front() {
-                    r.credit.take(data.len());
+                    r.credit.read(data.len());
                     if r.data.is_empty() && !matches!(r.end, End::NotYet) {
                         // A task that waits for the trailers may go on now.
                         other = r.reader.take();
@@ -378,14 +378,15 @@ impl Inbox {
             && received.trailers.is_none()
     }
 
-    /// Returns credit of data that the reader has taken.
+    /// Returns credit of data that was delivered.
     pub(super) fn release(&self, bytes: usize) -> Result<(), Error> {
         let place = {
             let mut received = lock(&self.received);
-            if received.credit.place != Place::Settled && bytes > received.credit.taken {
+            if bytes > received.credit.out {
                 return Err(Misuse::ReleaseCapacityTooBig.into());
             }
-            received.credit.release_taken(bytes)
+            received.credit.release(bytes);
+            received.credit.place
         };
         self.report(place, bytes);
         Ok(())
@@ -393,30 +394,29 @@ impl Inbox {
 
     /// Nobody reads any more: unread data and promises go, and their credit returns.
     pub(super) fn stop_reading(&self) {
-        let (data, promises, unread, place) = {
+        let (data, promises, bytes, place) = {
             let mut received = lock(&self.received);
             received.reading = Reading::Stopped;
-            let unread = received.credit.unread;
-            let place = received.credit.release_unread();
+            let bytes = received.credit.release_unread();
             let data = std::mem::take(&mut received.data);
-            (data, std::mem::take(&mut received.promises), unread, place)
+            let promises = std::mem::take(&mut received.promises);
+            (data, promises, bytes, received.credit.place)
         };
         drop(data);
         drop(promises);
-        self.report(place, unread);
+        self.report(place, bytes);
     }
 
-    /// Bytes delivered and not yet released, of which some are unread.
+    /// Bytes delivered and not yet released, of which some may be unread.
     pub(super) fn used_capacity(&self) -> usize {
-        let received = lock(&self.received);
-        received.credit.unread + received.credit.taken
+        lock(&self.received).credit.out
     }
 
-    fn release_taken(&self) {
+    fn release_all(&self) {
         let (bytes, place) = {
             let mut received = lock(&self.received);
-            let bytes = received.credit.taken;
-            (bytes, received.credit.release_taken(bytes))
+            let out = received.credit.out;
+            (received.credit.release(out), received.credit.place)
         };
         self.report(place, bytes);
     }
@@ -454,12 +454,7 @@ impl Default for Received {
             trailers: None,
             end: End::NotYet,
             reading: Reading::Wanted,
-            credit: Credit {
-                place: Place::Slot,
-                unread: 0,
-                taken: 0,
-                released: 0,
-            },
+            credit: Credit::default(),
             reader: Waiting::default(),
             early: Waiting::default(),
             pushes: Waiting::default(),

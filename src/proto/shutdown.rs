@@ -7,6 +7,7 @@ use std::io;
 
 use bytes::Bytes;
 
+use super::config::Role;
 use super::connection::{Connection, Event};
 use super::port::{Port, Ports};
 use crate::error::{Error, Initiator, Violation};
@@ -231,8 +232,11 @@ impl<R: Ports> Connection<R> {
 
     /// Closes once no stream is left and somebody wants that.
     pub(super) fn finish_if_idle(&mut self) {
-        let drained = self.shutdown.stage == Stage::Draining
-            || self.shutdown.stage == Stage::Open && self.shutdown.received.is_some();
+        // A client that was told GOAWAY has no use for the connection any more. A server has: what
+        // it was told concerns pushes only, and the client may go on asking.
+        let is_told = self.role == Role::Client && self.shutdown.received.is_some();
+        let drained =
+            self.shutdown.stage == Stage::Draining || self.shutdown.stage == Stage::Open && is_told;
         if drained && self.streams.is_empty() && self.accept.is_empty() {
             let last = self.ids.highest_remote();
             if self.shutdown.announced != Some(last) {

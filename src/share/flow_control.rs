@@ -58,8 +58,8 @@ impl FlowControl {
     ///
     /// # Errors
     ///
-    /// `size` is more than what was read from the stream and has not been released. Nothing is
-    /// released then. (h2 also lets bytes go that lie unread; here their credit stays with them.)
+    /// `size` is more than what has arrived on the stream and has not been released. Nothing is
+    /// released then.
     pub fn release_capacity(&mut self, size: usize) -> Result<(), Error> {
         self.reader.release(size)
     }

@@ -166,14 +166,26 @@ fn streams_of_the_peer_are_held_until_the_last_handle_goes() {
 }
 
 #[test]
-fn release_of_more_than_was_taken_is_refused() {
+fn release_of_more_than_is_out_is_refused() {
     let hub = hub(0);
     let (cell, _writer, reader) = accepted(&hub);
     assert_eq!(cell.deliver_data(body(5), false), Delivery::Kept);
-    assert!(reader.release(1).is_err(), "not read yet");
+    assert!(reader.release(6).is_err());
+    reader.release(2).unwrap();
     assert!(poll_once(|cx| reader.poll_data(cx)).is_ready());
-    reader.release(5).unwrap();
+    reader.release(3).unwrap();
     assert!(reader.release(1).is_err());
+    assert_eq!(collect(&cell).0.released, 5);
+}
+
+#[test]
+fn what_was_released_unread_is_not_released_again_when_it_is_dropped() {
+    let hub = hub(0);
+    let (cell, _writer, reader) = accepted(&hub);
+    assert_eq!(cell.deliver_data(body(5), false), Delivery::Kept);
+    reader.release(4).unwrap();
+    drop(reader);
+    assert_eq!(collect(&cell).0.released, 5);
 }
 
 #[test]
