@@ -56,6 +56,8 @@ impl<R: Ports> Connection<R> {
             self.write_control(batch);
             self.write_promises(batch);
             self.write_streams(batch);
+            // The end of an answer may have made a reset of the rest of its request.
+            self.write_control(batch);
             self.resume_waiting();
             self.finish_if_idle();
             self.write_connection(batch);

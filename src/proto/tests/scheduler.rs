@@ -1,1 +1,214 @@
-//! (soon)
+//! Fair order: quanta, levels, the window that opens in small steps, send room.
+
+use super::pair::Hand;
+use super::script::{Script, client, data_of, server};
+use crate::frame::{Frame, Reason, Setting};
+use crate::proto::scheduler::PATIENCE;
+use crate::proto::settle::QUANTUM;
+use crate::proto::{Config, Role};
+
+/// A server with so many requests, the windows of all as good as open.
+fn busy(streams: u32, config: Config) -> (Script, Vec<Hand>) {
+    let mut script = Script::new(Role::Server, config);
+    script.settings([Setting::InitialWindowSize(1 << 30)]);
+    script.window(0, 1 << 30);
+    for n in 0..streams {
+        script.get(2 * n + 1);
+    }
+    let hands = script.accepted.clone();
+    for hand in &hands {
+        hand.respond(200, false);
+    }
+    script.sent();
+    (script, hands)
+}
+
+fn order(frames: &[Frame]) -> Vec<u32> {
+    data_of(frames)
+        .into_iter()
+        .map(|(stream, _)| stream)
+        .collect()
+}
+
+#[test]
+fn equals_get_a_quantum_each_in_turn() {
+    let (mut script, hands) = busy(3, Config::default());
+    hands
+        .iter()
+        .for_each(|hand| hand.send(vec![0; 3 * QUANTUM], true));
+    let sent = script.sent();
+    assert_eq!(order(&sent), [1, 3, 5, 1, 3, 5, 1, 3, 5]);
+    assert!(data_of(&sent).iter().all(|(_, length)| *length == QUANTUM));
+}
+
+#[test]
+fn fairness_is_by_bytes_whatever_the_pieces() {
+    let (mut script, hands) = busy(2, Config::default());
+    (0..40_000).for_each(|_| hands[0].send(&b"tiny"[..], false));
+    hands[1].send(vec![0; 160_000], false);
+    let sent = data_of(&script.sent());
+    let mut difference = 0i64;
+    for (stream, length) in sent {
+        difference += if stream == 1 {
+            length as i64
+        } else {
+            -(length as i64)
+        };
+        assert!(difference.unsigned_abs() as usize <= QUANTUM);
+    }
+}
+
+#[test]
+fn urgent_streams_go_first_and_nobody_starves() {
+    let (mut script, hands) = busy(3, Config::default());
+    for (hand, urgency) in hands.iter().zip([5, 1, 7]) {
+        hand.prioritise(urgency, true);
+        hand.send(vec![0; 100 * QUANTUM], false);
+    }
+    let sent = order(&script.sent());
+    let turns = PATIENCE as usize + 3;
+    let first: Vec<_> = sent.iter().take(PATIENCE as usize).collect();
+    assert!(first.iter().all(|stream| **stream == 3), "{first:?}");
+    for window in sent[..90].windows(turns) {
+        assert!(
+            window.contains(&1) && window.contains(&5),
+            "within {turns} turns"
+        );
+    }
+}
+
+//= test RFC 9218 §4.2
+#[test]
+fn streams_that_are_not_incremental_are_served_one_after_the_other() {
+    let (mut script, hands) = busy(3, Config::default());
+    for hand in &hands {
+        hand.prioritise(3, false);
+        hand.send(vec![0; 2 * QUANTUM], true);
+    }
+    assert_eq!(order(&script.sent()), [1, 1, 3, 3, 5, 5]);
+}
+
+//= test RFC 9218 §7.1
+#[test]
+fn a_priority_update_moves_a_response_also_before_its_request() {
+    let (mut script, hands) = busy(1, Config::default());
+    let update = |stream| {
+        Frame::PriorityUpdate(crate::frame::PriorityUpdate {
+            prioritized_id: super::script::id(stream),
+            value: bytes::Bytes::from_static(b"u=0, i"),
+        })
+    };
+    script.recv(update(3));
+    script.get(3);
+    let urgent = script.accepted[1].clone();
+    urgent.respond(200, false);
+    script.sent();
+    hands[0].send(vec![0; QUANTUM], true);
+    urgent.send(vec![0; QUANTUM], true);
+    assert_eq!(order(&script.sent()), [3, 1]);
+}
+
+#[test]
+fn a_window_opened_in_small_steps_is_shared_too() {
+    let mut script = client();
+    script.settings([Setting::InitialWindowSize(1 << 20)]);
+    let hands: Vec<_> = (0..4).map(|_| script.end.post("/")).collect();
+    hands
+        .iter()
+        .for_each(|hand| hand.send(vec![0; 1 << 19], false));
+    script.sent();
+    let mut bytes = [0; 4];
+    for _ in 0..64 {
+        script.window(0, 1024);
+        for (stream, length) in data_of(&script.sent()) {
+            bytes[stream as usize / 2] += length;
+        }
+    }
+    assert_eq!(bytes.iter().sum::<usize>(), 64 * 1024);
+    assert!(
+        bytes.iter().all(|sum| sum.abs_diff(16 * 1024) <= 2 * 1024),
+        "{bytes:?}"
+    );
+}
+
+#[test]
+fn who_was_cut_short_goes_on_first() {
+    let mut script = client();
+    script.settings([Setting::InitialWindowSize(1 << 20)]);
+    let hands: Vec<_> = (0..6).map(|_| script.end.post("/")).collect();
+    hands
+        .iter()
+        .for_each(|hand| hand.send(vec![0; 1 << 17], false));
+    let sent = data_of(&script.sent());
+    assert_eq!(
+        sent.last(),
+        Some(&(7, 65_535 - 3 * QUANTUM)),
+        "the fourth is one byte short"
+    );
+    script.window(0, 1 << 20);
+    assert_eq!(data_of(&script.sent())[..2], [(7, 1), (9, QUANTUM)]);
+}
+
+#[test]
+fn headers_and_ends_pass_while_data_waits_for_credit() {
+    let mut script = client();
+    let hand = script.end.post("/");
+    hand.send(vec![0; 100_000], false);
+    script.sent();
+    let other = script.end.get("/");
+    let sent = script.sent();
+    assert!(matches!(&sent[..], [Frame::Headers(head)] if head.stream_id == other.id));
+    hand.reset(Reason::CANCEL);
+    script.expect_reset(1, Reason::CANCEL);
+}
+
+#[test]
+fn control_comes_before_heads_and_heads_before_data() {
+    let (mut script, hands) = busy(2, Config::default());
+    hands[0].send(vec![0; 100_000], false);
+    script.ping([1; 8], false);
+    script.get(5);
+    script.accepted[2].respond(200, true);
+    let kinds: Vec<_> = script
+        .sent()
+        .iter()
+        .map(|frame| match frame {
+            Frame::Ping(_) => 'p',
+            Frame::Headers(_) => 'h',
+            Frame::Data(_) => 'd',
+            _ => '?',
+        })
+        .collect();
+    assert_eq!(kinds.iter().collect::<String>(), "phddddddd");
+}
+
+#[test]
+fn room_is_granted_in_the_order_of_asking_and_never_forgotten() {
+    let mut config = Config::default();
+    config.send_room = 2 * QUANTUM;
+    let (mut script, hands) = busy(4, config);
+    hands[0].send(vec![0; 2 * QUANTUM], false);
+    hands[1..].iter().for_each(Hand::want_room);
+    script.collect();
+    let granted = |hand: &Hand| hand.state.borrow().granted;
+    assert_eq!(
+        hands.iter().map(granted).sum::<usize>(),
+        0,
+        "the room is full"
+    );
+    // The holder of the room goes without sending: whoever waits is resumed.
+    script.rst(1, Reason::CANCEL);
+    assert_eq!(
+        hands.iter().map(granted).collect::<Vec<_>>(),
+        [0, QUANTUM, QUANTUM, 0]
+    );
+    assert_eq!(script.shared.resumed.get(), 0, "one still waits");
+    script.sent();
+    assert_eq!(granted(&hands[3]), QUANTUM);
+    assert_eq!(script.shared.resumed.get(), 1);
+}
+
+#[test]
+fn an_empty_server_has_nothing_to_say() {
+    server().expect_nothing();
+}

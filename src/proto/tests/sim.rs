@@ -379,12 +379,14 @@ impl World {
         }
         for side in 0..2 {
             let (from, to) = (&self.ends[side].conn, &self.ends[1 - side].conn);
-            let left = from.send_window.left(65_535);
-            assert_eq!(
-                left,
-                to.recv_window.left(),
-                "I5: both ends agree on the window"
-            );
+            if !from.is_done() && !to.is_done() {
+                let left = from.send_window.left(65_535);
+                assert_eq!(
+                    left,
+                    to.recv_window.left(),
+                    "I5: both ends agree on the window"
+                );
+            }
             assert_eq!(to.recv_window.held(), 0, "I5: all credit is back");
             assert_eq!(
                 self.ends[side].shared.room_used.get(),
@@ -469,7 +471,7 @@ fn run(seed: u64, steps: usize) {
 
 #[test]
 fn sim_two_ends_under_random_operations() {
-    let seeds = if cfg!(debug_assertions) { 25 } else { 2_000 };
+    let seeds = if cfg!(debug_assertions) { 100 } else { 2_000 };
     for seed in 1..=seeds {
         let outcome = std::panic::catch_unwind(|| run(seed, 400));
         assert!(outcome.is_ok(), "seed {seed}");
