@@ -175,6 +175,7 @@ impl Config {
     const UNANNOUNCED_LIST_LIMIT: u32 = 16 << 20;
 
     /// What an edge server should use: every limit at the value of a hostile network.
+    #[cfg(test)]
     pub(crate) fn hardened() -> Config {
         let mut config = Config::default();
         config.harden();

@@ -29,6 +29,7 @@ use super::scheduler::Scheduler;
 use super::send::Reply;
 use super::settings::Settings;
 use super::shutdown::Shutdown;
+use super::stall::Stall;
 use super::stats::Stats;
 use super::stream::{Counted, Holder, Rank, Stream};
 use super::streams::{Key, Slot, Streams};
@@ -68,6 +69,7 @@ pub(crate) struct Connection<R: Ports> {
     pub(super) events: VecDeque<Event>,
     pub(super) scratch: BytesMut,
     pub(super) stats: Stats,
+    pub(super) stall: Stall,
     /// The last time that we were told.
     pub(super) now: Option<Instant>,
 }
@@ -134,6 +136,7 @@ impl<R: Ports> Connection<R> {
             events: VecDeque::new(),
             scratch: BytesMut::new(),
             stats: Stats::default(),
+            stall: Stall::default(),
             now: None,
             config,
             ports,
@@ -207,6 +210,8 @@ impl<R: Ports> Connection<R> {
         } else if self.settings_deadline().is_some_and(|at| now >= at) {
             //= RFC 9113 §6.5.3 SETTINGS that are not acknowledged in time may end the connection
             self.fatal(Violation::SettingsTimeout);
+        } else {
+            self.check_progress(now);
         }
     }
 
@@ -215,10 +220,14 @@ impl<R: Ports> Connection<R> {
         if !self.shutdown.is_listening() {
             return None;
         }
-        [self.block_deadline(), self.settings_deadline()]
-            .into_iter()
-            .flatten()
-            .min()
+        [
+            self.block_deadline(),
+            self.settings_deadline(),
+            self.progress_deadline(),
+        ]
+        .into_iter()
+        .flatten()
+        .min()
     }
 
     // Output beside the batch.
@@ -265,11 +274,6 @@ impl<R: Ports> Connection<R> {
         self.counts.local
     }
 
-    /// Streams of the peer's that have a slot.
-    pub(crate) fn active_recv_streams(&self) -> usize {
-        self.counts.remote
-    }
-
     /// Streams that we may have open.
     pub(crate) fn max_send_streams(&self) -> usize {
         self.settings.peer.max_streams
@@ -295,11 +299,6 @@ impl<R: Ports> Connection<R> {
     /// What was done so far.
     pub(crate) fn stats(&self) -> Stats {
         self.stats
-    }
-
-    /// The options.
-    pub(crate) fn config(&self) -> &Config {
-        &self.config
     }
 
     // Helpers.
@@ -378,6 +377,10 @@ fn may_send<P: Port>(stream: &Stream<P>) -> bool {
 
 impl Counts {
     pub(super) fn count_local<P: Port>(&mut self, stream: &mut Stream<P>) {
+        debug_assert!(
+            !stream.state.is_counted(),
+            "it counts from its first HEADERS on"
+        );
         if stream.counted == Counted::No {
             stream.counted = Counted::Yes;
             self.local += 1;

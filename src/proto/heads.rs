@@ -131,11 +131,13 @@ impl<R: Ports> Connection<R> {
         let port = self.ports.open_remote(id);
         let mut stream = Stream::new(id, port.clone(), self.settings.local.initial_window);
         stream.holder = Holder::Unaccepted;
-        stream.state = if end {
-            State::HalfClosedRemote
-        } else {
-            State::Open
-        };
+        stream.state = stream
+            .state
+            .after(Event::RecvHeaders)
+            .unwrap_or(State::Closed);
+        if end {
+            stream.state = stream.state.after(Event::RecvEnd).unwrap_or(State::Closed);
+        }
         stream.incoming.length = length;
         stream.incoming.phase = match Question::of(&request.method) {
             Question::Connect => Phase::Tunnel,
@@ -309,7 +311,10 @@ impl<R: Ports> Connection<R> {
         }
         let port = self.ports.open_remote(promised);
         let mut stream = Stream::new(promised, port.clone(), self.settings.local.initial_window);
-        stream.state = State::ReservedRemote;
+        stream.state = stream
+            .state
+            .after(Event::RecvPromise)
+            .unwrap_or(State::Closed);
         let request = Box::new(request);
         let head = Head::Request(request);
         stream.incoming = Incoming::answer_to(&head);

@@ -35,6 +35,7 @@ mod send;
 mod settings;
 mod settle;
 mod shutdown;
+mod stall;
 mod state;
 mod stats;
 mod stream;
@@ -45,7 +46,7 @@ mod turn;
 mod tests;
 
 pub(crate) use batch::Batch;
-pub(crate) use config::{Config, LimitConfig, Rate, Role};
+pub(crate) use config::{Config, Role};
 pub(crate) use connection::{Connection, Event};
 pub(crate) use shutdown::Lifecycle;
 pub use stats::Stats;

@@ -55,10 +55,6 @@ impl Pings {
         })
     }
 
-    pub(super) fn has_unsent(&self) -> bool {
-        matches!(self.shutdown, Flight::Unsent(_)) || matches!(self.user, Flight::Unsent(_))
-    }
-
     pub(super) fn answered(&mut self, payload: [u8; 8]) -> Pong {
         if self.shutdown == Flight::Sent(payload) {
             self.shutdown = Flight::None;

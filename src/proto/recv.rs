@@ -276,7 +276,7 @@ impl<R: Ports> Connection<R> {
         let is_answered = self.role == Role::Client && stream.state == State::HalfClosedRemote;
         stream.clear_output();
         stream.reset = None;
-        stream.state = State::Closed;
+        stream.state = stream.state.after(Step::RecvReset).unwrap_or(State::Closed);
         let credit = if is_answered && reason == Reason::NO_ERROR {
             //= RFC 9113 §8.1 a complete response is not discarded because of NO_ERROR
             stream.port.stop_sending(reason);

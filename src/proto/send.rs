@@ -18,7 +18,7 @@ use super::port::{Port, Ports};
 use super::state::{Event, State};
 use super::stream::{Incoming, Loan, Stream};
 use super::streams::{Key, Slot};
-use crate::error::{Error, Initiator, Misuse};
+use crate::error::Misuse;
 use crate::frame::{self, Ping, Reason, Reset, Settings, StreamId, WindowUpdate};
 use crate::message::{self, Head};
 
@@ -49,6 +49,7 @@ impl<R: Ports> Connection<R> {
         if self.shutdown.is_closed() {
             return;
         }
+        self.stall.note_fill();
         self.finish_if_idle();
         self.write_connection(batch);
         if !self.shutdown.is_closing() {
@@ -239,7 +240,10 @@ impl<R: Ports> Connection<R> {
             return Err(Misuse::UnexpectedFrame);
         };
         stream.parent = None;
-        stream.state = State::ReservedLocal;
+        stream.state = stream
+            .state
+            .after(Event::SendPromise)
+            .unwrap_or(State::Closed);
         let id = stream.id;
         self.ids.use_local(id);
         self.stats.streams_opened += 1;
@@ -328,11 +332,6 @@ impl<R: Ports> Connection<R> {
             scratch: &mut self.scratch,
             max_frame_size: self.settings.peer.max_frame_size,
         }
-    }
-
-    /// Errors that belong to streams refused by our own end.
-    pub(super) fn cancelled(id: StreamId) -> Error {
-        Error::reset(id, Reason::CANCEL, Initiator::Library)
     }
 }
 

@@ -83,10 +83,6 @@ impl Shutdown {
         self.unsent.take()
     }
 
-    pub(super) fn has_unsent(&self) -> bool {
-        self.unsent.is_some()
-    }
-
     //= RFC 9113 §6.8 streams above the last id that we named are not processed
     pub(super) fn ignores(&self, id: StreamId) -> bool {
         self.announced.is_some_and(|last| id > last)

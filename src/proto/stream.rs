@@ -4,6 +4,8 @@
 //! frames on their way. Keeps: a stream waits for one thing at most (`Wait`), which follows from
 //! its fields (`wants`), so list membership cannot drift (lesson L1).
 
+use std::time::Instant;
+
 use super::batch::Ticket;
 use super::flow::{RecvWindow, SendWindow};
 use super::port::{Outgoing, Port};
@@ -45,6 +47,8 @@ pub(super) struct Stream<P: Port> {
     /// It is on the list of those that have a WINDOW_UPDATE or RST_STREAM to write.
     pub(super) in_control: bool,
     pub(super) counted: Counted,
+    /// How far its output was, and since when.
+    pub(super) progress: Option<(i64, Instant)>,
 }
 
 /// Whether it counts against the limit of concurrent streams.
@@ -163,6 +167,7 @@ impl<P: Port> Stream<P> {
             wait: Wait::Nothing,
             in_control: false,
             counted: Counted::No,
+            progress: None,
         }
     }
 

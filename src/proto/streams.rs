@@ -113,18 +113,21 @@ impl<P: Port> Streams<P> {
         self.slots.is_empty()
     }
 
-    pub(super) fn iter(&self) -> impl Iterator<Item = (Slot, &Stream<P>)> {
-        self.slots
-            .iter()
-            .map(|(slot, stream)| (Slot(slot as u32), stream))
-    }
-
     /// The slots in use now, for a pass that may free some of them.
     pub(super) fn slots(&self) -> Vec<Slot> {
         self.slots
             .iter()
             .map(|(slot, _)| Slot(slot as u32))
             .collect()
+    }
+}
+
+#[cfg(test)]
+impl<P: Port> Streams<P> {
+    pub(super) fn iter(&self) -> impl Iterator<Item = (Slot, &Stream<P>)> {
+        self.slots
+            .iter()
+            .map(|(slot, stream)| (Slot(slot as u32), stream))
     }
 }
 

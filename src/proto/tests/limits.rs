@@ -197,3 +197,65 @@ fn the_stream_limit_refuses_and_the_connection_lives() {
     script.get(7);
     assert_eq!(script.accepted.len(), 3);
 }
+
+#[test]
+fn a_stream_whose_output_nobody_takes_is_reset_in_time() {
+    let mut script = hardened();
+    script.post(1);
+    let slow = script.accepted[0].clone();
+    slow.respond(200, false);
+    slow.send(vec![0; 100_000], false);
+    script.post(3);
+    script.accepted[1].respond(200, false);
+    script.sent();
+    let start = script.now;
+    while script.now < start + Duration::from_secs(29) {
+        script.elapse(Duration::from_secs(1));
+    }
+    script.window(1, 1);
+    assert_eq!(
+        super::script::data_of(&script.sent()),
+        [],
+        "the connection window is used up"
+    );
+    while slow.error().is_none() {
+        script.elapse(Duration::from_secs(1));
+    }
+    let waited = script.now - start;
+    assert!(
+        waited >= Duration::from_secs(30) && waited < Duration::from_secs(60),
+        "{waited:?}"
+    );
+    script.expect_reset(1, Reason::CANCEL);
+}
+
+#[test]
+fn a_stream_that_moves_now_and_then_lives() {
+    let mut script = hardened();
+    script.post(1);
+    let slow = script.accepted[0].clone();
+    slow.respond(200, false);
+    slow.send(vec![0; 100_000], false);
+    script.sent();
+    for _ in 0..200 {
+        script.elapse(Duration::from_secs(1));
+        script.window(0, 10);
+        script.window(1, 10);
+        script.sent();
+    }
+    assert!(slow.error().is_none());
+}
+
+#[test]
+fn a_transport_that_takes_nothing_is_given_up() {
+    let mut script = hardened();
+    script.post(1);
+    let hand = script.accepted[0].clone();
+    hand.respond(200, false);
+    script.collect();
+    for _ in 0..100 {
+        script.elapse(Duration::from_secs(1));
+    }
+    assert!(hand.error().is_some());
+    assert!(script.conn.is_done());
+}

@@ -8,8 +8,9 @@ use http::HeaderMap;
 use super::pair::{End, Hand, request};
 use crate::frame::{Reason, StreamId};
 use crate::message::Head;
+use crate::proto::config::Rate;
 use crate::proto::stream::{Loan, Wait};
-use crate::proto::{Config, Connection, Lifecycle, Rate, Role};
+use crate::proto::{Config, Connection, Lifecycle, Role};
 
 /// Xorshift: enough for a test, and the same everywhere.
 struct Dice(u64);
