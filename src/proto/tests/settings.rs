@@ -91,7 +91,8 @@ fn the_stream_limit_of_the_peer_is_known_with_its_first_settings() {
         end.events[..],
         [Event::PeerSettings {
             max_concurrent_streams: usize::MAX,
-            extended_connect: false
+            extended_connect: false,
+            ..
         }]
     ));
 }
