@@ -79,6 +79,7 @@ impl Block {
 }
 
 #[cfg(test)]
+#[expect(clippy::disallowed_methods, reason = "a test needs a first moment")]
 mod tests {
     use super::*;
 

@@ -140,6 +140,7 @@ fn push_bounded<T>(list: &mut VecDeque<T>, value: T, capacity: usize) {
 }
 
 #[cfg(test)]
+#[expect(clippy::disallowed_methods, reason = "a test needs a first moment")]
 mod tests {
     use super::*;
 

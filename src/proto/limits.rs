@@ -185,6 +185,7 @@ impl Bucket {
 }
 
 #[cfg(test)]
+#[expect(clippy::disallowed_methods, reason = "a test needs a first moment")]
 mod tests {
     use super::*;
     use std::time::Duration;

@@ -110,8 +110,10 @@ fn a_peer_that_overruns_our_windows_is_told() {
     script.data(1, vec![0; 65_535], false);
     script.data(1, &b"x"[..], false);
     script.expect_go_away(Reason::FLOW_CONTROL_ERROR);
-    let mut config = crate::proto::Config::default();
-    config.initial_connection_window_size = Some(1 << 20);
+    let config = crate::proto::Config {
+        initial_connection_window_size: Some(1 << 20),
+        ..crate::proto::Config::default()
+    };
     let mut script = super::script::Script::new(crate::proto::Role::Server, config);
     script.post(1);
     script.data(1, vec![0; 65_535], false);

@@ -75,6 +75,10 @@ pub(super) struct Hand {
 }
 
 #[derive(Default)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "a test looks at each by itself"
+)]
 pub(super) struct HandState {
     key: Option<Key>,
     posted: bool,
@@ -388,6 +392,10 @@ pub(super) struct End {
 }
 
 impl End {
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "virtual time needs a first moment"
+    )]
     pub(super) fn new(role: Role, config: Config) -> End {
         let shared = Rc::new(Shared::default());
         shared.initial_window.set(65_535);

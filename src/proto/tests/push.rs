@@ -110,8 +110,10 @@ fn promises_at_the_wrong_place_cost_the_connection() {
 //= test RFC 9113 §6.6
 #[test]
 fn a_promise_after_push_was_disabled_costs_the_connection() {
-    let mut config = Config::default();
-    config.enable_push = Some(false);
+    let config = Config {
+        enable_push: Some(false),
+        ..Config::default()
+    };
     let mut script = Script::new(Role::Client, config);
     script.end.get("/");
     script.sent();
@@ -132,8 +134,10 @@ fn a_promise_on_a_stream_that_we_reset_is_refused() {
 
 #[test]
 fn a_client_keeps_so_many_promises_and_no_more() {
-    let mut config = Config::default();
-    config.max_concurrent_streams = Some(2);
+    let config = Config {
+        max_concurrent_streams: Some(2),
+        ..Config::default()
+    };
     let mut script = Script::new(Role::Client, config);
     let hand = script.end.get("/");
     script.sent();

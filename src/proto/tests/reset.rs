@@ -162,8 +162,10 @@ fn a_request_that_is_reset_before_it_is_accepted_is_never_seen() {
 
 #[test]
 fn streams_that_the_application_still_holds_count() {
-    let mut config = Config::default();
-    config.max_concurrent_streams = Some(4);
+    let config = Config {
+        max_concurrent_streams: Some(4),
+        ..Config::default()
+    };
     let mut script = Script::new(Role::Server, config);
     script.shared.held.set(4);
     script.get(1);

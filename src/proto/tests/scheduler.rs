@@ -184,8 +184,10 @@ fn control_comes_before_heads_and_heads_before_data() {
 
 #[test]
 fn room_is_granted_in_the_order_of_asking_and_never_forgotten() {
-    let mut config = Config::default();
-    config.send_room = 2 * QUANTUM;
+    let config = Config {
+        send_room: 2 * QUANTUM,
+        ..Config::default()
+    };
     let (mut script, hands) = busy(4, config);
     hands[0].send(vec![0; 2 * QUANTUM], false);
     hands[1..].iter().for_each(Hand::want_room);

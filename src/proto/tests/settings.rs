@@ -8,11 +8,13 @@ use crate::proto::{Config, Event, Role};
 
 #[test]
 fn the_first_frame_says_what_was_configured() {
-    let mut config = Config::default();
-    config.initial_window_size = 1 << 20;
-    config.initial_connection_window_size = Some(1 << 20);
-    config.max_concurrent_streams = Some(7);
-    config.enable_connect_protocol = true;
+    let config = Config {
+        initial_window_size: 1 << 20,
+        initial_connection_window_size: Some(1 << 20),
+        max_concurrent_streams: Some(7),
+        enable_connect_protocol: true,
+        ..Config::default()
+    };
     let mut end = End::new(Role::Server, config);
     let sent = end.sent();
     let [Frame::Settings(settings), Frame::WindowUpdate(update)] = &sent[..] else {

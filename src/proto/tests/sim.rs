@@ -34,6 +34,10 @@ impl Dice {
 }
 
 /// One message, as its sender knows it. What was sent is known by length: byte n is `n + id`.
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is one thing that was done"
+)]
 struct Sender {
     hand: Hand,
     sent: usize,
