@@ -7,8 +7,6 @@
 //! Exits with 0 if everything came, whole; with 1 if a download failed; with 2 if what was asked
 //! for makes no sense.
 
-#![expect(clippy::disallowed_types, reason = "that rule is the library's own")]
-
 mod connect;
 mod download;
 mod options;

@@ -1,8 +1,6 @@
 //! The measure for `serve`: hyper 1.x on `h2` 0.4, with the same answers to `/` and `/bytes/N`, the
 //! same sockets and the same TLS. `h2load` against the one and the other compares the libraries.
 
-#![expect(clippy::disallowed_types, reason = "that rule is the library's own")]
-
 #[path = "../serve/fault.rs"]
 mod fault;
 #[cfg_attr(

@@ -10,8 +10,6 @@
 //! - `POST /echo` sends the body back; `/sink` reads it and says how long it was;
 //! - `/status/N` answers with that status.
 
-#![expect(clippy::disallowed_types, reason = "that rule is the library's own")]
-
 mod body;
 mod conditions;
 mod fault;

@@ -13,7 +13,7 @@ use http::{Request, Response};
 use super::ResponseFuture;
 use crate::error::Error;
 use crate::frame::StreamId;
-use crate::handoff::Reader;
+use crate::handoff::{Promise, Reader};
 use crate::share::RecvStream;
 
 /// What the server promised to push along with one response.
@@ -74,7 +74,7 @@ impl futures_core::Stream for PushPromises {
 }
 
 impl PushPromise {
-    fn new((request, reader): (Request<()>, Reader)) -> Self {
+    fn new(Promise { request, reader }: Promise) -> Self {
         let response = PushedResponseFuture {
             response: ResponseFuture::new(reader),
         };

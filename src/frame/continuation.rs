@@ -32,6 +32,7 @@ impl Continuation {
         })
     }
 
+    #[cfg(test)]
     pub(crate) fn encode(&self, out: &mut BytesMut) {
         encode(self.stream_id, &self.fragment, self.end_headers, out);
     }

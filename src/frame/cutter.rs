@@ -49,7 +49,8 @@ impl Cutter {
     }
 
     /// Whether the peer stopped between two frames, given what `buffer` still holds.
-    pub(crate) fn is_between_frames(&self, buffer: &BytesMut) -> bool {
+    #[cfg(test)]
+    pub(super) fn is_between_frames(&self, buffer: &BytesMut) -> bool {
         buffer.is_empty() && self.skip == 0
     }
 

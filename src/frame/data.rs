@@ -39,6 +39,7 @@ impl Data {
     }
 
     /// Appends the whole frame, with as much padding as `flow_len` leaves room for.
+    #[cfg(test)]
     pub(crate) fn encode(&self, out: &mut BytesMut) {
         let room = (self.flow_len as usize).saturating_sub(self.data.len());
         let Some(count) = room.checked_sub(1) else {

@@ -47,6 +47,7 @@ impl Headers {
         })
     }
 
+    #[cfg(test)]
     pub(crate) fn encode(&self, out: &mut BytesMut) {
         let fields = if self.priority.is_some() {
             DEPENDENCY_LEN

@@ -36,7 +36,7 @@ pub(crate) use headers::{Headers, encode_headers};
 pub(crate) use kind::Kind;
 pub(crate) use malformed::Malformed;
 pub(crate) use ping::Ping;
-pub(crate) use priority::{Priority, PriorityUpdate, StreamDependency};
+pub(crate) use priority::{Priority, PriorityUpdate};
 pub(crate) use push_promise::{PushPromise, encode_push_promise};
 pub use reason::Reason;
 pub(crate) use reset::Reset;
@@ -73,6 +73,7 @@ pub(crate) enum Frame {
     Unknown(Head),
 }
 
+#[cfg(test)]
 impl Frame {
     /// Appends the whole frame. An unknown one is not ours to send and adds nothing.
     pub(crate) fn encode(&self, out: &mut BytesMut) {

@@ -35,6 +35,7 @@ pub(super) fn strip(head: &Head, mut payload: Bytes, fixed: usize) -> Result<Byt
 }
 
 /// Appends `count` octets of padding.
+#[cfg(test)]
 pub(super) fn put(count: u8, out: &mut BytesMut) {
     //= RFC 9113 §6.1 padding is sent as zeros
     out.put_bytes(0, usize::from(count));

@@ -39,6 +39,7 @@ impl StreamDependency {
         }
     }
 
+    #[cfg(test)]
     pub(super) fn encode(&self, out: &mut BytesMut) {
         let exclusive = if self.exclusive { EXCLUSIVE } else { 0 };
         out.put_u32(self.stream_id.as_u32() | exclusive);
@@ -64,6 +65,7 @@ impl Priority {
         })
     }
 
+    #[cfg(test)]
     pub(crate) fn encode(&self, out: &mut BytesMut) {
         let (length, kind) = (DEPENDENCY_LEN, Kind::PRIORITY);
         Head {

@@ -46,6 +46,7 @@ impl PushPromise {
         })
     }
 
+    #[cfg(test)]
     pub(crate) fn encode(&self, out: &mut BytesMut) {
         let flags = flag(END_HEADERS, self.end_headers);
         encode(self.stream_id, self.promised_id, &self.fragment, flags, out);

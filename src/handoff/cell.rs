@@ -7,7 +7,7 @@
 use bytes::{Buf, Bytes};
 use http::{HeaderMap, Request};
 
-use super::handles::{Reader, Writer};
+use super::handles::{Promise, Reader, Writer};
 use super::inbox::{Inbox, Opener};
 use super::outbox::{Outbox, Queue};
 use super::shared::Shared;
@@ -79,9 +79,10 @@ impl<B: Buf> Port for Cell<B> {
     }
 
     fn deliver_promise(&self, request: Box<http::request::Parts>, promised: Self) {
-        let reader = Reader::new(Arc::clone(promised.outbox.inbox()));
-        self.inbox()
-            .deliver_promise(Request::from_parts(*request, ()), reader);
+        self.inbox().deliver_promise(Promise {
+            request: Request::from_parts(*request, ()),
+            reader: Reader::new(Arc::clone(promised.outbox.inbox())),
+        });
     }
 
     fn fail(&self, error: Error) -> usize {

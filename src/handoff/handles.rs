@@ -38,6 +38,13 @@ pub(crate) struct Writer<B> {
     counted: Counted,
 }
 
+/// A response that the peer has promised: to which request, and where it will come.
+#[derive(Debug)]
+pub(crate) struct Promise {
+    pub(crate) request: Request<()>,
+    pub(crate) reader: Reader,
+}
+
 /// A request that may still wait for a concurrency slot. It does not count as a handle.
 #[derive(Debug)]
 pub(crate) struct Unopened<B> {
@@ -73,10 +80,7 @@ impl Reader {
         self.inbox.poll_informational(cx)
     }
 
-    pub(crate) fn poll_promise(
-        &self,
-        cx: &Context<'_>,
-    ) -> Poll<Option<Result<(Request<()>, Reader), Error>>> {
+    pub(crate) fn poll_promise(&self, cx: &Context<'_>) -> Poll<Option<Result<Promise, Error>>> {
         self.inbox.poll_promise(cx)
     }
 
@@ -120,11 +124,6 @@ impl<B: Buf> Writer<B> {
 
     pub(crate) fn id(&self) -> StreamId {
         self.outbox.id()
-    }
-
-    /// A handle to the receiving half of the same stream.
-    pub(crate) fn reader(&self) -> Reader {
-        Reader::new(Arc::clone(&self.counted.0))
     }
 
     /// Sends a 1xx or the response.

@@ -12,7 +12,7 @@ use http::{HeaderMap, Request, Response};
 
 use super::address::{Address, Post};
 use super::credit::{Credit, Place};
-use super::handles::Reader;
+use super::handles::Promise;
 use super::shared::Shared;
 use super::waiting::{Waiting, poll_locked, wake};
 use crate::error::{Error, Misuse};
@@ -48,7 +48,7 @@ pub(super) enum Opener {
 struct Received {
     head: Option<Head>,
     informational: VecDeque<Response<()>>,
-    promises: VecDeque<(Request<()>, Reader)>,
+    promises: VecDeque<Promise>,
     data: VecDeque<Bytes>,
     trailers: Option<HeaderMap>,
     end: End,
@@ -196,13 +196,13 @@ impl Inbox {
         wake(pushes);
     }
 
-    pub(super) fn deliver_promise(&self, request: Request<()>, promised: Reader) {
+    pub(super) fn deliver_promise(&self, promise: Promise) {
         let mut unwanted = None;
         let pushes = {
             let mut received = lock(&self.received);
             match received.reading {
-                Reading::Wanted => received.promises.push_back((request, promised)),
-                Reading::Stopped => unwanted = Some((request, promised)),
+                Reading::Wanted => received.promises.push_back(promise),
+                Reading::Stopped => unwanted = Some(promise),
             }
             received.pushes.take()
         };
@@ -303,10 +303,7 @@ impl Inbox {
         )
     }
 
-    pub(super) fn poll_promise(
-        &self,
-        cx: &Context<'_>,
-    ) -> Poll<Option<Result<(Request<()>, Reader), Error>>> {
+    pub(super) fn poll_promise(&self, cx: &Context<'_>) -> Poll<Option<Result<Promise, Error>>> {
         poll_locked(
             &self.received,
             cx,

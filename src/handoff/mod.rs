@@ -56,6 +56,6 @@ mod waiting;
 mod tests;
 
 pub(crate) use cell::Cell;
-pub(crate) use handles::{PollReset, Reader, Unopened, Writer};
+pub(crate) use handles::{PollReset, Promise, Reader, Unopened, Writer};
 pub(crate) use opening::Hub;
 pub(crate) use shared::{Limits, Shared};

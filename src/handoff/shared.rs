@@ -9,7 +9,6 @@ use std::task::{Context, Poll, Waker};
 use super::ping::UserPing;
 use super::room::Room;
 use crate::error::Error;
-use crate::frame::StreamId;
 use crate::proto::streams::Key;
 use crate::sync::{AtomicBool, AtomicU32, AtomicUsize, AtomicWaker, Mutex, Ordering, lock};
 
@@ -139,6 +138,7 @@ impl Shared {
     }
 
     /// Bytes buffered beyond the floors of all streams.
+    #[cfg(test)]
     pub(crate) fn room_used(&self) -> usize {
         self.room.used()
     }
@@ -247,9 +247,4 @@ impl Shared {
     pub(super) fn recv_window(&self) -> u32 {
         self.recv_window.load(Ordering::Acquire)
     }
-}
-
-/// Streams of the client have odd ids.
-pub(super) fn first_id(is_client: bool) -> StreamId {
-    StreamId::new(if is_client { 1 } else { 2 })
 }

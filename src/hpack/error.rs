@@ -36,6 +36,7 @@ pub(crate) enum DecodeError {
 
 impl DecodeError {
     /// The section of RFC 7541 that the peer broke.
+    #[cfg(test)]
     pub(crate) fn section(self) -> &'static str {
         match self {
             DecodeError::IndexZero => "6.1",

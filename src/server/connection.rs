@@ -60,6 +60,7 @@ where
     }
 
     /// As [`accept`](Self::accept), by polling.
+    #[expect(clippy::type_complexity, reason = "h2's signature")]
     pub fn poll_accept(
         &mut self,
         cx: &mut Context<'_>,

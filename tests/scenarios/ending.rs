@@ -42,8 +42,13 @@ async fn a_reset_by_the_client_is_heard_by_the_server() {
     stream.send_reset(Reason::INTERNAL_ERROR);
     let reason = within(hear.recv()).await.unwrap();
     assert_eq!(reason, Some(server_crate::Reason::INTERNAL_ERROR));
-    assert_eq!(within(response).await.unwrap_err().reason(), Some(Reason::INTERNAL_ERROR));
-    stream.send_data(Bytes::from_static(b"late"), true).unwrap_err();
+    assert_eq!(
+        within(response).await.unwrap_err().reason(),
+        Some(Reason::INTERNAL_ERROR)
+    );
+    stream
+        .send_data(Bytes::from_static(b"late"), true)
+        .unwrap_err();
 }
 
 #[tokio::test]

@@ -2,8 +2,6 @@
 //!
 //! The other decoder panics on some blocks, so it is only given what our encoder wrote.
 
-#![expect(clippy::disallowed_types, reason = "`prop_oneof!` makes an `Arc`")]
-
 use bytes::BytesMut;
 use http::HeaderValue;
 use proptest::collection::vec;

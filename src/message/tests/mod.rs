@@ -6,7 +6,6 @@ mod outgoing;
 mod priority;
 mod requests;
 mod responses;
-#[expect(clippy::disallowed_types, reason = "the macros of proptest name Arc")]
 mod smuggling;
 
 use bytes::BytesMut;
