@@ -7,9 +7,13 @@
 //! [Pad Length (8)], Data (..), Padding (..)        flags: END_STREAM 0x1, PADDED 0x8
 //! ```
 
-use bytes::{BufMut, Bytes, BytesMut};
+#[cfg(test)]
+use bytes::BufMut;
+use bytes::{Bytes, BytesMut};
 
-use super::head::{END_STREAM, Head, PADDED, flag};
+#[cfg(test)]
+use super::head::PADDED;
+use super::head::{END_STREAM, Head, flag};
 use super::malformed::Malformed;
 use super::{Kind, StreamId, padding};
 

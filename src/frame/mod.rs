@@ -36,6 +36,8 @@ pub(crate) use headers::{Headers, encode_headers};
 pub(crate) use kind::Kind;
 pub(crate) use malformed::Malformed;
 pub(crate) use ping::Ping;
+#[cfg(test)]
+pub(crate) use priority::StreamDependency;
 pub(crate) use priority::{Priority, PriorityUpdate};
 pub(crate) use push_promise::{PushPromise, encode_push_promise};
 pub use reason::Reason;
@@ -44,7 +46,9 @@ pub(crate) use settings::{Setting, Settings};
 pub use stream_id::StreamId;
 pub(crate) use window_update::WindowUpdate;
 
-use bytes::{Bytes, BytesMut};
+use bytes::Bytes;
+#[cfg(test)]
+use bytes::BytesMut;
 
 //= RFC 9113 §4.2 every endpoint takes payloads of 2^14 octets, and none may ask for 2^24 or more
 /// The payload that every endpoint accepts, and the least that SETTINGS_MAX_FRAME_SIZE may say.

@@ -6,7 +6,9 @@
 //! [Pad Length (8)], fields and content, Padding (..)
 //! ```
 
-use bytes::{Buf, BufMut, Bytes, BytesMut};
+use bytes::{Buf, Bytes};
+#[cfg(test)]
+use bytes::{BufMut, BytesMut};
 
 use super::head::{Head, PADDED};
 use super::malformed::Malformed;
