@@ -350,6 +350,7 @@ impl<R: Ports> Connection<R> {
         };
         if let Some(priority) = news.priority {
             stream.rank = Rank::from(priority);
+            stream.signal = (self.role == Role::Client).then_some(priority);
         }
         match news.interest {
             Interest::None => {}

@@ -19,8 +19,8 @@ use super::state::{Event, State};
 use super::stream::{Incoming, Loan, Stream};
 use super::streams::{Key, Slot};
 use crate::error::Misuse;
-use crate::frame::{self, Ping, Reason, Reset, Settings, StreamId, WindowUpdate};
-use crate::message::{self, Head};
+use crate::frame::{self, Ping, PriorityUpdate, Reason, Reset, Settings, StreamId, WindowUpdate};
+use crate::message::{self, Head, Priority};
 
 /// An answer that the peer has provoked and that belongs to no stream with a slot.
 #[derive(Clone, Copy, Debug)]
@@ -192,16 +192,25 @@ impl<R: Ports> Connection<R> {
         if let Some(reason) = stream.reset.take() {
             self.stats.resets_sent += 1;
             batch.write(|out| Reset { stream_id, reason }.encode(out));
-            self.remove(slot, Gone::ResetByUs);
-        } else if stream.owes_update() {
+            return self.remove(slot, Gone::ResetByUs);
+        }
+        if stream.owes_signal() {
+            if let Some(value) = stream.signal.take().map(Priority::to_bytes) {
+                let prioritized_id = stream_id;
+                let update = PriorityUpdate {
+                    prioritized_id,
+                    value,
+                };
+                batch.write(|out| update.encode(out));
+            }
+        }
+        if stream.owes_update() {
             if let Some(increment) = stream.recv.announce() {
-                batch.write(|out| {
-                    WindowUpdate {
-                        stream_id,
-                        increment,
-                    }
-                    .encode(out)
-                });
+                let update = WindowUpdate {
+                    stream_id,
+                    increment,
+                };
+                batch.write(|out| update.encode(out));
             }
         }
     }

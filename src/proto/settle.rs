@@ -29,7 +29,7 @@ impl<R: Ports> Connection<R> {
             self.stats.streams_completed += 1;
             return self.retire(slot);
         }
-        if !stream.in_control && (stream.reset.is_some() || stream.owes_update()) {
+        if !stream.in_control && stream.owes_control() {
             stream.in_control = true;
             self.control.push(stream.key);
         }

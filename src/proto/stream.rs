@@ -34,6 +34,8 @@ pub(super) struct Stream<P: Port> {
     /// What is left of its turn.
     pub(super) deficit: usize,
     pub(super) rank: Rank,
+    /// PRIORITY_UPDATE to be written, once the peer knows the stream.
+    pub(super) signal: Option<Priority>,
     /// RST_STREAM to be written. The stream is over but for that.
     pub(super) reset: Option<Reason>,
     /// Its producer waits for send room.
@@ -159,6 +161,7 @@ impl<P: Port> Stream<P> {
             loan: Loan::None,
             deficit: 0,
             rank: Rank::default(),
+            signal: None,
             reset: None,
             wants_room: false,
             recv: RecvWindow::new(recv_window),
@@ -199,6 +202,16 @@ impl<P: Port> Stream<P> {
     /// Whether the last byte of DATA that is queued is the end of the message.
     pub(super) fn data_is_last(&self) -> bool {
         self.out.end && self.out.trailers.is_none()
+    }
+
+    /// Whether a control frame of this stream is to be written.
+    pub(super) fn owes_control(&self) -> bool {
+        self.reset.is_some() || self.owes_update() || self.owes_signal()
+    }
+
+    //= RFC 9218 §7.1 a client says with PRIORITY_UPDATE that a request has another priority
+    pub(super) fn owes_signal(&self) -> bool {
+        self.signal.is_some() && !matches!(self.state, State::Idle | State::Closed)
     }
 
     /// Whether something of the peer's is still to come that nobody has taken back.

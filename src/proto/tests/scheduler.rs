@@ -214,3 +214,28 @@ fn room_is_granted_in_the_order_of_asking_and_never_forgotten() {
 fn an_empty_server_has_nothing_to_say() {
     server().expect_nothing();
 }
+
+//= test RFC 9218 §7.1
+#[test]
+fn a_client_tells_another_priority_once_the_server_knows_the_stream() {
+    let mut end = super::pair::End::new(Role::Client, Config::default());
+    let hand = end.get("/");
+    hand.prioritise(1, true);
+    end.collect();
+    let frames = end.sent();
+    let at = |wanted: fn(&Frame) -> bool| frames.iter().position(wanted);
+    assert!(at(|frame| matches!(frame, Frame::Headers(_))).is_some());
+    let update = |frame: &Frame| matches!(frame, Frame::PriorityUpdate(update) if update.prioritized_id.as_u32() == 1 && update.value == "u=1, i");
+    let later = end.sent();
+    assert_eq!(
+        frames
+            .iter()
+            .chain(&later)
+            .filter(|frame| update(frame))
+            .count(),
+        1
+    );
+    hand.prioritise(7, false);
+    end.collect();
+    assert!(matches!(&end.sent()[..], [Frame::PriorityUpdate(update)] if update.value == "u=7"));
+}
