@@ -15,7 +15,6 @@ use crate::driver::Driver;
 use crate::error::Error;
 use crate::proto::Stats;
 use crate::share::{self, PingPong};
-use crate::sync::Arc;
 
 /// Starts a client connection over `io` with the default options; see [`Builder::handshake`].
 ///
@@ -117,7 +116,7 @@ where
     /// The handle that sends PINGs; `None` from the second call on.
     pub fn ping_pong(&mut self) -> Option<PingPong> {
         let first = !std::mem::replace(&mut self.pings_taken, true);
-        first.then(|| PingPong::new(Arc::clone(self.driver.hub().shared())))
+        first.then(|| PingPong::new(self.driver.hub().shared().clone()))
     }
 
     /// How many streams this client may have open at once: the server's

@@ -85,8 +85,10 @@ impl<B: Buf> SendRequest<B> {
     ///
     /// The request needs a URI with scheme and authority; CONNECT has an authority alone, except
     /// that extended CONNECT ([RFC 8441][c]) has all parts and an [`ext::Protocol`] among its
-    /// extensions. A request whose version is 1.1 or lower may lack both: it is sent with
-    /// scheme `http` and its `host` field. Other extensions are dropped.
+    /// extensions, and is taken once the server has said that it knows it
+    /// ([`is_extended_connect_protocol_enabled`](Self::is_extended_connect_protocol_enabled)). A
+    /// request whose version is 1.1 or lower may lack both: it is sent with scheme `http` and its
+    /// `host` field. Other extensions are dropped.
     ///
     /// # Errors
     ///

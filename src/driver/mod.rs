@@ -120,6 +120,10 @@ where
     /// Ready when the peer's preface was read and our SETTINGS have left.
     pub(crate) fn poll_handshake(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), Error>> {
         let over = self.poll(cx);
+        if over.is_ready() && self.role == Role::Client {
+            // Nothing can be asked any more.
+            return over.map(|result| result.and(Err(Error::io(io::ErrorKind::BrokenPipe.into()))));
+        }
         if self.preface.is_done() && !matches!(self.stage, Stage::Starting) {
             return Poll::Ready(Ok(()));
         }

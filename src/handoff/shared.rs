@@ -157,6 +157,7 @@ impl Shared {
         self.counts.active_streams.load(Ordering::Acquire)
     }
 
+    #[cfg(feature = "unstable")]
     pub(crate) fn wired_streams(&self) -> usize {
         self.counts.wired_streams.load(Ordering::Acquire)
     }

@@ -17,7 +17,6 @@ use crate::frame::Reason;
 use crate::handoff::Cell;
 use crate::proto::Stats;
 use crate::share::{self, PingPong, RecvStream};
-use crate::sync::Arc;
 
 /// A server's connection: accepts the streams that the client opens.
 ///
@@ -150,7 +149,7 @@ where
     /// The handle that sends PINGs; `None` from the second call on.
     pub fn ping_pong(&mut self) -> Option<PingPong> {
         let first = !std::mem::replace(&mut self.pings_taken, true);
-        first.then(|| PingPong::new(Arc::clone(self.driver.hub().shared())))
+        first.then(|| PingPong::new(self.driver.hub().shared().clone()))
     }
 
     /// Whether any stream is open.

@@ -5,5 +5,5 @@
 
 mod ending;
 mod exchange;
-mod support;
+pub(crate) mod support;
 mod volume;

@@ -11,20 +11,20 @@ use tokio::task::JoinHandle;
 use crate::client_crate::{self, client};
 use crate::server_crate::{self, server};
 
-pub type Body = server_crate::RecvStream;
-pub type Respond = server::SendResponse<Bytes>;
+pub(crate) type Body = server_crate::RecvStream;
+pub(crate) type Respond = server::SendResponse<Bytes>;
 
 /// Both ends, at work.
-pub struct Link {
-    pub requests: client::SendRequest<Bytes>,
+pub(crate) struct Link {
+    pub(crate) requests: client::SendRequest<Bytes>,
     /// Ends when the client's connection does.
-    pub client: JoinHandle<Result<(), client_crate::Error>>,
+    pub(crate) client: JoinHandle<Result<(), client_crate::Error>>,
     /// Ends when the server's connection does.
-    pub server: JoinHandle<Result<(), server_crate::Error>>,
+    pub(crate) server: JoinHandle<Result<(), server_crate::Error>>,
 }
 
 /// Every request gets a task that runs `handle`.
-pub async fn link<H, F>(handle: H) -> Link
+pub(crate) async fn link<H, F>(handle: H) -> Link
 where
     H: Fn(Request<Body>, Respond) -> F + Send + 'static,
     F: Future<Output = ()> + Send + 'static,
@@ -32,7 +32,7 @@ where
     link_with(&client::Builder::new(), &server::Builder::new(), handle).await
 }
 
-pub async fn link_with<H, F>(from: &client::Builder, to: &server::Builder, handle: H) -> Link
+pub(crate) async fn link_with<H, F>(from: &client::Builder, to: &server::Builder, handle: H) -> Link
 where
     H: Fn(Request<Body>, Respond) -> F + Send + 'static,
     F: Future<Output = ()> + Send + 'static,
@@ -55,7 +55,7 @@ where
     }
 }
 
-pub async fn start_client(
+pub(crate) async fn start_client(
     from: &client::Builder,
     io: DuplexStream,
 ) -> (
@@ -67,7 +67,7 @@ pub async fn start_client(
 }
 
 /// A server that the test itself accepts from.
-pub async fn manual(
+pub(crate) async fn manual(
     from: &client::Builder,
     to: &server::Builder,
 ) -> (
@@ -82,7 +82,7 @@ pub async fn manual(
 }
 
 impl Link {
-    pub async fn get(&self, path: &str) -> Response<client_crate::RecvStream> {
+    pub(crate) async fn get(&self, path: &str) -> Response<client_crate::RecvStream> {
         let mut requests = self.requests.clone().ready().await.unwrap();
         let (response, _) = requests.send_request(get(path), true).unwrap();
         within(response).await.unwrap()
@@ -90,32 +90,32 @@ impl Link {
 }
 
 /// Fails the test rather than hang it.
-pub async fn within<T>(future: impl Future<Output = T>) -> T {
+pub(crate) async fn within<T>(future: impl Future<Output = T>) -> T {
     tokio::time::timeout(Duration::from_secs(20), future)
         .await
         .expect("it takes too long")
 }
 
-pub fn get(path: &str) -> Request<()> {
+pub(crate) fn get(path: &str) -> Request<()> {
     Request::get(format!("https://example.com{path}"))
         .body(())
         .unwrap()
 }
 
-pub fn post(path: &str) -> Request<()> {
+pub(crate) fn post(path: &str) -> Request<()> {
     Request::post(format!("https://example.com{path}"))
         .body(())
         .unwrap()
 }
 
-pub fn status(code: u16) -> Response<()> {
+pub(crate) fn status(code: u16) -> Response<()> {
     Response::builder()
         .status(StatusCode::from_u16(code).unwrap())
         .body(())
         .unwrap()
 }
 
-pub fn fields(pairs: &[(&'static str, &str)]) -> HeaderMap {
+pub(crate) fn fields(pairs: &[(&'static str, &str)]) -> HeaderMap {
     pairs
         .iter()
         .map(|(name, value)| (name.parse().unwrap(), value.parse().unwrap()))
@@ -123,7 +123,7 @@ pub fn fields(pairs: &[(&'static str, &str)]) -> HeaderMap {
 }
 
 /// Bytes that differ from place to place.
-pub fn pattern(length: usize) -> Bytes {
+pub(crate) fn pattern(length: usize) -> Bytes {
     (0..length).map(|index| (index % 251) as u8).collect()
 }
 
@@ -163,11 +163,11 @@ macro_rules! send_all {
     }};
 }
 
-pub async fn pong(mut pings: client_crate::PingPong) -> Result<(), client_crate::Error> {
+pub(crate) async fn pong(mut pings: client_crate::PingPong) -> Result<(), client_crate::Error> {
     pings.ping(client_crate::Ping::opaque()).await.map(drop)
 }
 
 /// The reason for which the client has reset the stream.
-pub async fn reset_of(respond: &mut Respond) -> server_crate::Reason {
+pub(crate) async fn reset_of(respond: &mut Respond) -> server_crate::Reason {
     within(poll_fn(|cx| respond.poll_reset(cx))).await.unwrap()
 }
