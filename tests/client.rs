@@ -1,5 +1,7 @@
 //! The client against h2's server; what only a client has.
 
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
 use std::future::poll_fn;
 use std::pin::pin;
 use std::rc::Rc;

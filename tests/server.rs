@@ -1,5 +1,7 @@
 //! The server against h2's client; what only a server has.
 
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
 use std::future::poll_fn;
 use std::rc::Rc;
 use std::task::Poll;
