@@ -125,7 +125,7 @@ impl Default for Config {
             max_concurrent_streams: None,
             enable_push: None,
             enable_connect_protocol: false,
-            initial_max_send_streams: 100,
+            initial_max_send_streams: usize::MAX,
             max_concurrent_reset_streams: 50,
             reset_stream_duration: Duration::from_secs(1),
             max_pending_accept_reset_streams: 20,

@@ -85,7 +85,11 @@ fn some_settings_cannot_be_taken_back() {
 
 #[test]
 fn the_stream_limit_of_the_peer_is_known_with_its_first_settings() {
-    let mut end = End::new(Role::Client, Config::default());
+    let config = Config {
+        initial_max_send_streams: 100,
+        ..Config::default()
+    };
+    let mut end = End::new(Role::Client, config);
     assert_eq!(end.conn.max_send_streams(), 100);
     end.recv(Frame::Settings(Settings::new([])));
     assert_eq!(end.conn.max_send_streams(), usize::MAX);
