@@ -19,7 +19,7 @@ use crate::error::{Error, Misuse};
 use crate::frame::StreamId;
 use crate::message::Head;
 use crate::proto::port::Delivery;
-use crate::sync::{Arc, AtomicUsize, Mutex, Ordering, lock};
+use crate::sync::{Arc, AtomicBool, AtomicUsize, Mutex, Ordering, lock};
 
 /// The half of a stream's cell that the reader and the connection task share.
 #[derive(Debug)]
@@ -32,10 +32,14 @@ pub(crate) struct Inbox {
     handles: AtomicUsize,
     /// Handles of this half.
     readers: AtomicUsize,
+    /// Counted among those that the application still holds.
+    is_held: AtomicBool,
     received: Mutex<Received>,
 }
 
-/// Who opened the stream: those of the peer count as held while the application has handles.
+/// Who opened the stream: those of the peer count as held while the application has handles, until
+/// they end well. Then the peer has had its answer, and what the application still does is its own
+/// matter: a client that asks again at once must not be refused for it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Opener {
     /// This side.
@@ -86,6 +90,7 @@ impl Inbox {
             address: Address::new(),
             handles: AtomicUsize::new(0),
             readers: AtomicUsize::new(0),
+            is_held: AtomicBool::new(false),
             received: Mutex::new(Received::default()),
         }
     }
@@ -104,6 +109,7 @@ impl Inbox {
     pub(super) fn add_handle(&self) {
         let before = self.handles.fetch_add(1, Ordering::Relaxed);
         if before == 0 && self.opener == Opener::Remote {
+            self.is_held.store(true, Ordering::Release);
             self.shared.hold();
         }
     }
@@ -116,9 +122,7 @@ impl Inbox {
     /// One handle less; the last one tells the task.
     pub(super) fn drop_handle(&self) {
         if self.handles.fetch_sub(1, Ordering::AcqRel) == 1 {
-            if self.opener == Opener::Remote {
-                self.shared.let_go();
-            }
+            self.let_go();
             self.post();
         }
     }
@@ -130,6 +134,13 @@ impl Inbox {
             self.release_all();
         }
         self.drop_handle();
+    }
+
+    /// Counts no longer as held, if it did.
+    fn let_go(&self) {
+        if self.is_held.swap(false, Ordering::AcqRel) {
+            self.shared.let_go();
+        }
     }
 
     pub(super) fn is_abandoned(&self) -> bool {
@@ -229,6 +240,7 @@ impl Inbox {
     /// The slot is gone after a normal end: answers what was released and not collected.
     pub(super) fn retire(&self) -> usize {
         self.address.leave();
+        self.let_go();
         let (released, wakers) = {
             let mut received = lock(&self.received);
             received.credit.place = Place::Connection;

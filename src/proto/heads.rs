@@ -21,6 +21,9 @@ use crate::frame::{PushPromise, StreamId};
 use crate::hpack::{Budget, Consumed};
 use crate::message::{ContentLength, FieldList, Head, Priority, RequestRules};
 
+/// So many streams may at least be reset and still held, beyond those that are open.
+const HELD_SLACK: usize = 8;
+
 /// A block, decoded.
 struct Fields {
     list: FieldList,
@@ -103,11 +106,13 @@ impl<R: Ports> Connection<R> {
         self.accept_request(id, end, fields, now)
     }
 
-    /// Whether one stream more of the peer's would be too many: open, or closed and still held.
+    /// Whether one stream more of the peer's would be too many: open, or reset and still held.
+    ///
+    /// Whoever cancels a few and asks anew at once is not refused, however low the limit is.
     fn is_crowded(&self) -> bool {
         let limit = self.config.remote_stream_limit(self.role);
         let held = self.ports.held().saturating_add(self.accept.len());
-        self.counts.remote >= limit || held >= limit.saturating_add(limit / 4).max(limit)
+        self.counts.remote >= limit || held >= limit.saturating_add(HELD_SLACK.max(limit / 4))
     }
 
     fn accept_request(

@@ -21,7 +21,8 @@ pub(crate) trait Ports {
     type Port: Port;
     /// A port for a stream that the peer has opened (a request, or a promised response).
     fn open_remote(&self, id: StreamId) -> Self::Port;
-    /// Streams opened by the peer whose handles the application still holds, in a slot or not.
+    /// Streams opened by the peer whose handles the application still holds, in a slot or not; but
+    /// not those that have ended well.
     fn held(&self) -> usize;
     /// The peer's SETTINGS_INITIAL_WINDOW_SIZE as it is now: the base of every send window.
     fn set_initial_window(&self, size: u32);

@@ -166,6 +166,19 @@ fn streams_of_the_peer_are_held_until_the_last_handle_goes() {
 }
 
 #[test]
+fn streams_that_ended_well_are_held_no_longer() {
+    let hub = hub(0);
+    let (cell, writer, reader) = accepted(&hub);
+    let (other, _writer, _reader) = accepted(&hub);
+    cell.retire();
+    assert_eq!(hub.held(), 1);
+    drop((writer, reader));
+    assert_eq!(hub.held(), 1, "not twice");
+    other.retire();
+    assert_eq!(hub.held(), 0);
+}
+
+#[test]
 fn release_of_more_than_is_out_is_refused() {
     let hub = hub(0);
     let (cell, _writer, reader) = accepted(&hub);

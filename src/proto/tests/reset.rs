@@ -167,10 +167,10 @@ fn streams_that_the_application_still_holds_count() {
         ..Config::default()
     };
     let mut script = Script::new(Role::Server, config);
-    script.shared.held.set(4);
+    script.shared.held.set(11);
     script.get(1);
     assert_eq!(script.accepted.len(), 1);
-    script.shared.held.set(5);
+    script.shared.held.set(12);
     script.get(3);
     script.expect_reset(3, Reason::REFUSED_STREAM);
     assert!(data_of(&script.sent()).is_empty());
