@@ -7,8 +7,11 @@
 //!
 //! A turn is one quantum of bytes. A stream whose turn was cut short by the connection's window
 //! (`Wait::Credit`) goes on first when the window opens. Then the most urgent level is served.
-//! Within a level the streams that share it get a turn each; those that want to be served one after
-//! the other count as one member of the round together.
+//!
+//! Within a level a round gives every member one turn; those that want to be served one after the
+//! other are one member together. The quantum is fixed when the round begins, so a window that is
+//! opened in small steps meanwhile changes nobody's share. A stream that leaves and comes back had
+//! its turn: it waits for the next round.
 //!
 //! *Bound against starvation.* A level that has streams waiting is passed over at most
 //! [`PATIENCE`] times in a row; then it gets one turn. So with all eight levels busy each gets at
@@ -16,7 +19,7 @@
 
 use super::port::Port;
 use super::queue::Queue;
-use super::stream::{Order, Rank, Wait};
+use super::stream::{Loan, Order, Rank, Stream, Wait};
 use super::streams::{Slot, Streams};
 
 /// How many turns in a row a waiting level lets others go first.
@@ -36,23 +39,22 @@ pub(super) struct Scheduler {
     send_list: [Level; LEVELS],
     /// Had their turn, and were cut short by the connection's window.
     fctl_list: Queue,
+    /// Rounds begun, on all levels.
+    rounds: u64,
 }
 
 #[derive(Debug, Default)]
 struct Level {
     shared: Queue,
     serial: Queue,
-    /// Whose turn it is when both have members.
-    next: Side,
+    /// The round that is under way.
+    round: u64,
+    /// What a turn of this round may send.
+    quantum: usize,
+    /// The round in which those of `serial` had their turn.
+    serial_round: u64,
     /// Turns that others had since this level was served or began to wait.
     passed: u32,
-}
-
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum Side {
-    #[default]
-    Serial,
-    Shared,
 }
 
 impl Scheduler {
@@ -67,8 +69,10 @@ impl Scheduler {
         }
         stream.wait = wants;
         if !matches!(wants, Wait::Send(_) | Wait::Credit) {
-            // Who sleeps earns no credit for it.
-            stream.deficit = 0;
+            // Who sleeps earns no credit for it. Who waits for its own payload does not sleep.
+            if stream.loan != Loan::Hidden {
+                stream.deficit = 0;
+            }
         }
         if let Some(list) = self.list(has) {
             list.unlink(streams, slot);
@@ -101,8 +105,12 @@ impl Scheduler {
         }
     }
 
-    /// The stream whose turn it is to send DATA.
-    pub(super) fn next_turn(&mut self) -> Option<Slot> {
+    /// The stream whose turn it is to send DATA. `quantum` is for a round that begins with it.
+    pub(super) fn next_turn<P: Port>(
+        &mut self,
+        streams: &mut Streams<P>,
+        quantum: usize,
+    ) -> Option<Slot> {
         if let Some(slot) = self.fctl_list.first() {
             return Some(slot);
         }
@@ -114,7 +122,15 @@ impl Scheduler {
                 level.passed = level.passed.saturating_add(1);
             }
         }
-        self.send_list[chosen].next_turn()
+        let level = &mut self.send_list[chosen];
+        if level.unserved(streams).is_none() {
+            self.rounds += 1;
+            level.round = self.rounds;
+            level.quantum = quantum;
+        }
+        let slot = level.unserved(streams)?;
+        level.begin_turn(streams.at_mut(slot)?);
+        Some(slot)
     }
 
     pub(super) fn has_turns(&self) -> bool {
@@ -179,16 +195,29 @@ impl Level {
         self.shared.is_empty() && self.serial.is_empty()
     }
 
-    fn next_turn(&mut self) -> Option<Slot> {
-        let (queue, other, next) = match self.next {
-            Side::Serial => (&self.serial, &self.shared, Side::Shared),
-            Side::Shared => (&self.shared, &self.serial, Side::Serial),
+    /// The next member that has not had its whole turn in this round.
+    fn unserved<P: Port>(&self, streams: &Streams<P>) -> Option<Slot> {
+        let is_within = |slot: &Slot| streams.at(*slot).is_some_and(|stream| stream.deficit > 0);
+        let is_new = |slot: &Slot| {
+            let round = streams.at(*slot).map(|stream| stream.round);
+            round.is_some_and(|round| round != self.round)
         };
-        if queue.is_empty() {
-            return other.first();
+        let serial = self.serial.first();
+        let shared = self.shared.first();
+        serial
+            .filter(|slot| self.serial_round != self.round || is_within(slot))
+            .or_else(|| shared.filter(|slot| is_new(slot) || is_within(slot)))
+    }
+
+    /// Gives a stream its quantum, unless it is within its turn.
+    fn begin_turn<P: Port>(&mut self, stream: &mut Stream<P>) {
+        if stream.deficit == 0 {
+            stream.deficit = self.quantum;
+            stream.round = self.round;
         }
-        self.next = next;
-        queue.first()
+        if stream.rank.order == Order::Serial {
+            self.serial_round = self.round;
+        }
     }
 }
 

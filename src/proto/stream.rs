@@ -33,6 +33,8 @@ pub(super) struct Stream<P: Port> {
     pub(super) loan: Loan,
     /// What is left of its turn.
     pub(super) deficit: usize,
+    /// The round of its level in which it had its last turn.
+    pub(super) round: u64,
     pub(super) rank: Rank,
     /// PRIORITY_UPDATE to be written, once the peer knows the stream.
     pub(super) signal: Option<Priority>,
@@ -160,6 +162,7 @@ impl<P: Port> Stream<P> {
             queued: 0,
             loan: Loan::None,
             deficit: 0,
+            round: 0,
             rank: Rank::default(),
             signal: None,
             reset: None,

@@ -22,12 +22,12 @@ const LEAST_QUANTUM: usize = 1024;
 impl<R: Ports> Connection<R> {
     /// Turns, until the batch is full, the window used up or nobody left.
     pub(super) fn write_data(&mut self, batch: &mut Batch<<R::Port as Port>::Buf>) {
-        let quantum = self.quantum();
         while !batch.is_full() && self.connection_credit() > 0 {
-            let Some(slot) = self.scheduler.next_turn() else {
+            let quantum = self.quantum();
+            let Some(slot) = self.scheduler.next_turn(&mut self.streams, quantum) else {
                 return;
             };
-            self.take_turn(slot, quantum, batch);
+            self.take_turn(slot, batch);
         }
     }
 
@@ -36,23 +36,18 @@ impl<R: Ports> Connection<R> {
         self.send_window.open(DEFAULT_WINDOW)
     }
 
-    /// One frame of the peer's size and no more than 16 KiB; less if the window is opened in small
-    /// steps, or one stream would get all of it.
+    /// For a round that begins now: one frame of the peer's size and no more than 16 KiB; less if the
+    /// window is opened in small steps, or one stream would get all of it.
     fn quantum(&self) -> usize {
         let frame = self.settings.peer.max_frame_size.min(QUANTUM);
         frame.min(self.connection_credit().max(LEAST_QUANTUM))
     }
 
-    fn take_turn(&mut self, slot: Slot, quantum: usize, batch: &mut Batch<<R::Port as Port>::Buf>) {
+    fn take_turn(&mut self, slot: Slot, batch: &mut Batch<<R::Port as Port>::Buf>) {
         let credit = self.connection_credit();
         let initial = self.settings.peer.initial_window;
         let Some(stream) = self.streams.at_mut(slot) else {
             return;
-        };
-        stream.deficit = if stream.deficit == 0 {
-            quantum
-        } else {
-            stream.deficit.min(quantum)
         };
         let open = stream.send.open(initial);
         let wanted = stream.deficit.min(open).min(credit).min(stream.queued);
@@ -74,7 +69,7 @@ impl<R: Ports> Connection<R> {
             self.end_if_last(slot);
         }
         self.settle(slot);
-        self.leave_turn(slot, sent < wanted);
+        self.leave_turn(slot);
     }
 
     fn end_if_last(&mut self, slot: Slot) {
@@ -88,7 +83,7 @@ impl<R: Ports> Connection<R> {
     }
 
     /// A turn that was cut short by the window goes on when that opens; any other is over.
-    fn leave_turn(&mut self, slot: Slot, is_hidden: bool) {
+    fn leave_turn(&mut self, slot: Slot) {
         let has_credit = self.connection_credit() > 0;
         let Some(stream) = self.streams.at_mut(slot) else {
             return;
@@ -101,8 +96,7 @@ impl<R: Ports> Connection<R> {
         }
         if !has_credit && stream.deficit > 0 {
             self.scheduler.place(&mut self.streams, slot, Wait::Credit);
-        } else if stream.deficit == 0 || is_hidden {
-            stream.deficit = 0;
+        } else if stream.deficit == 0 {
             self.scheduler.end_turn(&mut self.streams, slot);
         }
     }

@@ -3,6 +3,7 @@
 use super::pair::Hand;
 use super::script::{Script, client, data_of, server};
 use crate::frame::{Frame, Reason, Setting};
+use crate::proto::batch::Batch;
 use crate::proto::scheduler::PATIENCE;
 use crate::proto::settle::QUANTUM;
 use crate::proto::{Config, Role};
@@ -238,4 +239,43 @@ fn a_client_tells_another_priority_once_the_server_knows_the_stream() {
     hand.prioritise(7, false);
     end.collect();
     assert!(matches!(&end.sent()[..], [Frame::PriorityUpdate(update)] if update.value == "u=7"));
+}
+
+#[test]
+fn a_window_opened_in_small_steps_is_shared_in_small_steps() {
+    let mut script = Script::new(Role::Server, Config::default());
+    script.settings([Setting::InitialWindowSize(1 << 30)]);
+    (0..20).for_each(|n| script.get(2 * n + 1));
+    for hand in script.accepted.clone() {
+        hand.respond(200, false);
+        hand.send(vec![0; 100_000], true);
+    }
+    let mut bytes = std::collections::BTreeMap::<u32, usize>::new();
+    for _ in 0..1000 {
+        for (stream, length) in data_of(&script.sent()) {
+            *bytes.entry(stream).or_default() += length;
+        }
+        let spread = bytes.values().max().unwrap() - bytes.values().min().unwrap();
+        let is_first_round = bytes.values().sum::<usize>() < 20 * QUANTUM;
+        assert!(is_first_round || spread <= 1024, "{bytes:?}");
+        script.window(0, 1024);
+    }
+    assert_eq!(bytes.len(), 20);
+}
+
+#[test]
+fn a_stream_that_comes_back_within_a_round_has_had_its_turn() {
+    let (mut script, hands) = busy(3, Config::default());
+    hands[1..]
+        .iter()
+        .for_each(|hand| hand.send(vec![0; 4 * QUANTUM], true));
+    let mut first = 0;
+    // One turn a batch, and the first stream is refilled before each.
+    script.batch = Batch::new(1);
+    for _ in 0..9 {
+        hands[0].send(vec![0; QUANTUM], false);
+        let sent = data_of(&super::pair::frames(script.output()));
+        first += sent.iter().filter(|(stream, _)| *stream == 1).count();
+    }
+    assert_eq!(first, 3, "of nine turns three are its own");
 }
