@@ -69,7 +69,9 @@ impl<R: Ports> Connection<R> {
         if let Err(flood) = self.limits.fault(now) {
             return self.fatal(flood);
         }
-        let error = Error::violation(stream.id, violation);
+        let id = stream.id;
+        tracing::debug!(stream = id.as_u32(), %violation, reason = ?violation.reason(), "stream reset");
+        let error = Error::violation(id, violation);
         self.reset(slot, violation.reason(), error);
         self.settle(slot);
     }
@@ -84,6 +86,7 @@ impl<R: Ports> Connection<R> {
         match budget {
             Err(flood) => self.fatal(flood),
             Ok(()) => {
+                tracing::debug!(stream = id.as_u32(), %violation, reason = ?violation.reason(), "stream refused");
                 self.ids.close(id, Gone::ResetByUs, Some(now));
                 self.replies.push_back(Reply::Reset(id, violation.reason()));
             }

@@ -191,6 +191,7 @@ impl<R: Ports> Connection<R> {
             return Err(Violation::RaisedLastStream);
         }
         self.shutdown.received = Some(last);
+        tracing::debug!(last = last.as_u32(), reason = ?frame.reason, "GOAWAY received");
         // A copy: the debug text is a slice of the read buffer, and errors live long.
         let debug = &frame.debug_data[..frame.debug_data.len().min(DEBUG_LIMIT)];
         let debug = Bytes::copy_from_slice(debug);
@@ -221,6 +222,7 @@ impl<R: Ports> Connection<R> {
 
     /// The peer has broken a rule of the connection.
     pub(crate) fn fatal(&mut self, violation: Violation) {
+        tracing::debug!(%violation, reason = ?violation.reason(), "connection ended");
         let error = Error::violation(StreamId::CONNECTION, violation);
         let result = Err(error.clone());
         self.end(violation.reason(), violation.debug_data(), error, result);

@@ -12,3 +12,4 @@ mod settings;
 mod shutdown;
 mod sim;
 mod streams;
+mod trace;
