@@ -64,6 +64,12 @@ impl PushPromises {
     }
 }
 
+impl Drop for PushPromises {
+    fn drop(&mut self) {
+        self.reader.refuse_promises();
+    }
+}
+
 #[cfg(feature = "stream")]
 impl futures_core::Stream for PushPromises {
     type Item = Result<PushPromise, Error>;

@@ -70,6 +70,15 @@ impl ResponseFuture {
     }
 }
 
+impl Drop for ResponseFuture {
+    fn drop(&mut self) {
+        // A push that nobody can take would hold credit of the connection, and stop the response.
+        if !self.promises_taken {
+            self.reader.refuse_promises();
+        }
+    }
+}
+
 impl Future for ResponseFuture {
     type Output = Result<Response<RecvStream>, Error>;
 

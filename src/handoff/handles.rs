@@ -101,6 +101,11 @@ impl Reader {
         self.inbox.stop_reading();
     }
 
+    /// The handle that takes promises is gone: those that wait or come are cancelled.
+    pub(crate) fn refuse_promises(&self) {
+        self.inbox.refuse_promises();
+    }
+
     pub(crate) fn release(&self, bytes: usize) -> Result<(), Error> {
         self.inbox.release(bytes)
     }

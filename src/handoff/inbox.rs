@@ -51,12 +51,17 @@ pub(super) enum Opener {
 #[derive(Debug)]
 struct Received {
     head: Option<Head>,
+    /// The final head has come, whether it was taken or not: no 1xx follows.
+    has_final: bool,
     informational: VecDeque<Response<()>>,
     promises: VecDeque<Promise>,
     data: VecDeque<Bytes>,
     trailers: Option<HeaderMap>,
     end: End,
+    /// Of the body.
     reading: Reading,
+    /// Of promises: one handle takes them, which may outlive that of the body or go before it.
+    promising: Reading,
     credit: Credit,
     /// The task of the response, the body and the trailers.
     reader: Waiting,
@@ -167,6 +172,7 @@ impl Inbox {
                 (None, received.early.take())
             } else {
                 received.head = Some(head);
+                received.has_final = true;
                 received.end_if(end);
                 (received.reader.take(), received.early.take())
             }
@@ -211,7 +217,7 @@ impl Inbox {
         let mut unwanted = None;
         let pushes = {
             let mut received = lock(&self.received);
-            match received.reading {
+            match received.promising {
                 Reading::Wanted => received.promises.push_back(promise),
                 Reading::Stopped => unwanted = Some(promise),
             }
@@ -306,10 +312,10 @@ impl Inbox {
                 if let Some(response) = r.informational.pop_front() {
                     return Poll::Ready(Some(Ok(response)));
                 }
-                match (&r.head, &r.end) {
-                    (Some(_), _) | (None, End::Normal) => Poll::Ready(None),
-                    (None, End::Failed(error)) => Poll::Ready(Some(Err(error.clone()))),
-                    (None, End::NotYet) => Poll::Pending,
+                match (r.has_final, &r.end) {
+                    (true, _) | (false, End::Normal) => Poll::Ready(None),
+                    (false, End::Failed(error)) => Poll::Ready(Some(Err(error.clone()))),
+                    (false, End::NotYet) => Poll::Pending,
                 }
             },
         )
@@ -401,19 +407,27 @@ impl Inbox {
         Ok(())
     }
 
-    /// Nobody reads any more: unread data and promises go, and their credit returns.
+    /// Nobody reads the body any more: unread data goes, and its credit returns.
     pub(super) fn stop_reading(&self) {
-        let (data, promises, bytes, place) = {
+        let (data, bytes, place) = {
             let mut received = lock(&self.received);
             received.reading = Reading::Stopped;
             let bytes = received.credit.release_unread();
             let data = std::mem::take(&mut received.data);
-            let promises = std::mem::take(&mut received.promises);
-            (data, promises, bytes, received.credit.place)
+            (data, bytes, received.credit.place)
         };
         drop(data);
-        drop(promises);
         self.report(place, bytes);
+    }
+
+    /// Nobody takes promises any more: those that wait are dropped, which cancels them.
+    pub(super) fn refuse_promises(&self) {
+        let promises = {
+            let mut received = lock(&self.received);
+            received.promising = Reading::Stopped;
+            std::mem::take(&mut received.promises)
+        };
+        drop(promises);
     }
 
     /// Bytes delivered and not yet released, of which some may be unread.
@@ -457,12 +471,14 @@ impl Default for Received {
     fn default() -> Received {
         Received {
             head: None,
+            has_final: false,
             informational: VecDeque::new(),
             promises: VecDeque::new(),
             data: VecDeque::new(),
             trailers: None,
             end: End::NotYet,
             reading: Reading::Wanted,
+            promising: Reading::Wanted,
             credit: Credit::default(),
             reader: Waiting::default(),
             early: Waiting::default(),

@@ -179,6 +179,48 @@ fn streams_that_ended_well_are_held_no_longer() {
 }
 
 #[test]
+fn promises_outlive_the_handle_of_the_body() {
+    let hub = hub(0);
+    let (cell, _writer, reader) = accepted(&hub);
+    cell.deliver_promise(request(), hub.open_remote(StreamId::new(2)));
+    reader.stop_reading();
+    cell.deliver_promise(request(), hub.open_remote(StreamId::new(4)));
+    for id in [2, 4] {
+        let Poll::Ready(Some(Ok(promise))) = poll_once(|cx| reader.poll_promise(cx)) else {
+            panic!("promise {id} is lost")
+        };
+        assert_eq!(promise.reader.id().as_u32(), id);
+    }
+}
+
+#[test]
+fn promises_that_nobody_can_take_are_abandoned() {
+    let hub = hub(0);
+    let (cell, _writer, reader) = accepted(&hub);
+    let (early, late) = (
+        hub.open_remote(StreamId::new(2)),
+        hub.open_remote(StreamId::new(4)),
+    );
+    cell.deliver_promise(request(), early);
+    assert_eq!(hub.held(), 2);
+    reader.refuse_promises();
+    cell.deliver_promise(request(), late);
+    assert_eq!(hub.held(), 1, "only the stream itself");
+}
+
+#[test]
+fn no_informational_response_is_waited_for_once_the_final_one_was_taken() {
+    let hub = hub(0);
+    let (cell, _writer, reader) = accepted(&hub);
+    cell.deliver_head(response(), false);
+    assert!(poll_once(|cx| reader.poll_response(cx)).is_ready());
+    assert!(matches!(
+        poll_once(|cx| reader.poll_informational(cx)),
+        Poll::Ready(None)
+    ));
+}
+
+#[test]
 fn release_of_more_than_is_out_is_refused() {
     let hub = hub(0);
     let (cell, _writer, reader) = accepted(&hub);
