@@ -98,7 +98,14 @@ impl Shutdown {
         self.stage = Stage::Closed;
     }
 
-    fn announce(&mut self, last_stream_id: StreamId, reason: Reason, debug_data: Bytes) {
+    /// The id to name as the last one processed: never above one that was named before.
+    //= RFC 9113 §6.8 the last id must not rise
+    fn last_to_name(&self, highest: StreamId) -> StreamId {
+        self.announced.map_or(highest, |before| before.min(highest))
+    }
+
+    fn announce(&mut self, highest: StreamId, reason: Reason, debug_data: Bytes) {
+        let last_stream_id = self.last_to_name(highest);
         self.announced = Some(last_stream_id);
         self.unsent = Some(GoAway {
             last_stream_id,
@@ -236,7 +243,7 @@ impl<R: Ports> Connection<R> {
         let drained =
             self.shutdown.stage == Stage::Draining || self.shutdown.stage == Stage::Open && is_told;
         if drained && self.streams.is_empty() && self.accept.is_empty() {
-            let last = self.ids.highest_remote();
+            let last = self.shutdown.last_to_name(self.ids.highest_remote());
             if self.shutdown.announced != Some(last) {
                 self.shutdown.announce(last, Reason::NO_ERROR, Bytes::new());
             }
@@ -251,11 +258,7 @@ impl<R: Ports> Connection<R> {
         }
         //= RFC 9113 §5.4.1 a connection error is told by GOAWAY with the last stream processed
         let highest = self.ids.highest_remote();
-        let last = self
-            .shutdown
-            .announced
-            .map_or(highest, |before| before.min(highest));
-        self.shutdown.announce(last, reason, debug);
+        self.shutdown.announce(highest, reason, debug);
         self.shutdown.stage = Stage::Closing;
         self.shutdown.result = result;
         self.replies.clear();

@@ -189,3 +189,34 @@ fn a_ping_is_answered_and_our_own_is_reported() {
     script.ping(*b"12345678", true);
     assert!(matches!(script.events.last(), Some(Event::Pong)));
 }
+
+//= test RFC 9113 §6.8
+#[test]
+fn our_own_last_id_never_rises() {
+    let mut script = client();
+    let hand = script.open(super::pair::request("GET", "/"), true, None);
+    script.sent();
+    script.conn.user_shutdown();
+    let payload = script
+        .sent()
+        .iter()
+        .find_map(|frame| match frame {
+            Frame::Ping(ping) => Some(ping.payload),
+            _ => None,
+        })
+        .unwrap();
+    script.ping(payload, true);
+    // Too late: it is above the id that was named.
+    script.promise(1, 2, "/late");
+    script.response(1, true);
+    assert!(hand.is_complete());
+    let named: Vec<StreamId> = script
+        .sent()
+        .iter()
+        .filter_map(|frame| match frame {
+            Frame::GoAway(frame) => Some(frame.last_stream_id),
+            _ => None,
+        })
+        .collect();
+    assert!(named.iter().all(|last| *last == id(0)), "{named:?}");
+}
