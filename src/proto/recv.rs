@@ -60,7 +60,11 @@ impl<R: Ports> Connection<R> {
             Frame::Ping(frame) if frame.ack => self.recv_pong(frame.payload, now),
             //= RFC 9113 §6.7 a PING is answered with the same payload
             Frame::Ping(frame) => self.reply(Reply::Pong(frame.payload)),
-            Frame::GoAway(frame) => Ok(self.recv_go_away(frame)?),
+            Frame::GoAway(frame) => {
+                // One is enough: more of them only cost.
+                self.limits.unproductive(now)?;
+                Ok(self.recv_go_away(frame)?)
+            }
             Frame::PriorityUpdate(frame) => self.recv_priority_update(frame, now),
             //= RFC 9113 §5.3.2 the old priority signals are ignored, in every state
             //= RFC 9113 §5.5 frames of unknown types are ignored

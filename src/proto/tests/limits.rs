@@ -259,3 +259,16 @@ fn a_transport_that_takes_nothing_is_given_up() {
     assert!(hand.error().is_some());
     assert!(script.conn.is_done());
 }
+
+#[test]
+fn a_flood_of_goaways_is_bounded() {
+    let mut script = hardened();
+    script.post(1);
+    for _ in 0..20_000 {
+        script.go_away(7, Reason::NO_ERROR);
+        if !script.conn.wants_read() {
+            break;
+        }
+    }
+    script.expect_go_away(Reason::ENHANCE_YOUR_CALM);
+}
