@@ -77,6 +77,7 @@
 //!  3  message            field lists and `http` types, and the rules for them
 //!  2  error              the public error, faults of the peer, faults of the caller
 //!  1  frame    hpack     octets and values
+//!  0  sync     ext       locks and atomics, or those of a model checker; `ext::Protocol`
 //! ```
 //!
 //! Each layer knows only those below it.

@@ -22,7 +22,7 @@ pub(crate) struct Options {
     pub(crate) listen_tls: SocketAddr,
 
     /// Clear text only.
-    #[arg(long, conflicts_with_all = ["cert", "key"])]
+    #[arg(long, conflicts_with_all = ["listen_tls", "cert", "key"])]
     pub(crate) no_tls: bool,
 
     /// The certificate chain, a PEM file. Without it one is made at start, signed by itself.
@@ -37,7 +37,7 @@ pub(crate) struct Options {
     #[arg(long, value_name = "N", default_value = "1", value_parser = clap::value_parser!(u16).range(1..=256))]
     pub(crate) threads: u16,
 
-    /// How many requests a client may have open on one connection.
+    /// How many requests a client may have open on one connection [default: 100].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) max_streams: Option<u32>,
 
@@ -60,6 +60,12 @@ mod tests {
         assert_eq!(options.listen, SocketAddr::from(([127, 0, 0, 1], 0)));
         assert_eq!(options.listen_tls, SocketAddr::from(([127, 0, 0, 1], 0)));
         assert_eq!((options.threads, options.max_streams), (1, None));
+    }
+
+    #[test]
+    fn without_tls_there_is_no_place_for_it() {
+        assert!(parse("--no-tls --listen-tls 127.0.0.1:0").is_err());
+        assert!(parse("--no-tls --listen 127.0.0.1:0").is_ok());
     }
 
     #[test]

@@ -30,6 +30,8 @@ use crate::sync::Arc;
 ///         Box::pin(tokio::time::sleep_until(deadline.into()))
 ///     }
 /// }
+///
+/// fairmux::server::Builder::new().hardened().timer(TokioTimer);
 /// ```
 pub trait Timer: Send + Sync + UnwindSafe + RefUnwindSafe + 'static {
     /// A future that is ready when `deadline` has come. It is polled from the task of the

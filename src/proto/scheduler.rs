@@ -9,7 +9,7 @@
 //! (`Wait::Credit`) goes on first when the window opens. Then the most urgent level is served.
 //!
 //! Within a level a round gives every member one turn; those that want to be served one after the
-//! other are one member together. The quantum is fixed when the round begins, so a window that is
+//! other (RFC 9218 calls them not incremental) are one member together. The quantum is fixed when the round begins, so a window that is
 //! opened in small steps meanwhile changes nobody's share. A stream that leaves and comes back had
 //! its turn: it waits for the next round.
 //!

@@ -65,9 +65,11 @@ impl<Side> Builder<Side> {
     ///
     /// The limits that h2 does not have are always on, at values that an honest peer never meets.
     /// This narrows them and those that h2 leaves wide: 100 concurrent streams, header lists of
-    /// 16 KiB and 128 fields in at most 9 frames, 200 early resets at once and 33 a second, and, if
-    /// there is a [`timer`](Self::timer), 30 seconds without any progress. Limits set before are
-    /// replaced, limits set afterwards replace these; other options stay as they are.
+    /// 16 KiB and 128 fields in at most 9 frames, 200 early resets at once and 33 a second, as many
+    /// faults that cost a stream, 30 seconds to acknowledge SETTINGS and 30 without any progress (on
+    /// time only with a [`timer`](Self::timer)), and a [`send_room`](Self::send_room) of 128 KiB.
+    /// What was set before for one of these is replaced, what is set afterwards replaces it; other
+    /// options stay as they are.
     pub fn hardened(&mut self) -> &mut Self {
         self.config.harden();
         self
@@ -233,8 +235,8 @@ impl<Side> Builder<Side> {
 
     /// How many octets are gathered, at most about, for one write.
     ///
-    /// Default: 64 KiB. A batch takes what is ready now and never waits for more. A larger batch costs fewer calls
-    /// and fewer TLS records; an urgent message waits behind one batch at most.
+    /// Default: 64 KiB. A batch takes what is ready now and never waits for more. A larger batch
+    /// costs fewer calls and fewer TLS records; an urgent message waits behind one batch at most.
     pub fn batch_size(&mut self, size: usize) -> &mut Self {
         self.config.batch_size = size;
         self
@@ -243,7 +245,7 @@ impl<Side> Builder<Side> {
     /// The clock that wakes a connection when one of its limits on time is reached.
     ///
     /// Default: none. Then those limits are looked at only when the connection has something else
-    /// to do.
+    /// to do. [`Timer`] shows one for tokio.
     pub fn timer(&mut self, timer: impl Timer) -> &mut Self {
         self.timer = Some(SharedTimer::new(timer));
         self
