@@ -22,6 +22,10 @@ const HELLO: Duration = Duration::from_secs(10);
 /// How long to wait when no connection can be accepted, most likely for want of descriptors.
 const BREATH: Duration = Duration::from_millis(100);
 
+/// In clear text a larger write is cheaper: 256 KiB take an eighth less CPU time than 64 KiB. TLS
+/// takes no more than 64 KiB a call, which is the library's default.
+const PLAIN_BATCH: usize = 256 * 1024;
+
 /// For clients that speak HTTP/1.1 over TLS.
 const REFUSAL: &[u8] = b"HTTP/1.1 505 HTTP Version Not Supported\r\n\
     content-type: text/plain\r\ncontent-length: 32\r\nconnection: close\r\n\r\n\
@@ -84,6 +88,7 @@ impl Service {
     async fn open(mut self, stream: TcpStream, tls: Option<TlsAcceptor>) -> Fallible {
         socket::tune(&stream)?;
         let Some(tls) = tls else {
+            self.builder.batch_size(PLAIN_BATCH);
             return self.serve(stream).await;
         };
         let mut stream = tokio::select! {
