@@ -17,7 +17,7 @@ use tokio::time::{Instant, timeout};
 
 use crate::connect::Requests;
 use crate::target::Target;
-use fairmux::{Error, RecvStream};
+use fairmux::{Error, RecvStream, Violation};
 
 /// What a download is done with.
 #[derive(Clone)]
@@ -216,6 +216,10 @@ impl From<Error> for Failure {
 impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
+            // Whatever it says first, it is not what HTTP/2 begins with.
+            Self::Protocol(why) if why.as_violation() == Some(&Violation::FirstFrame) => {
+                write!(f, "the server does not speak HTTP/2: {why}")
+            }
             Self::Protocol(why) => write!(f, "{why}"),
             Self::Status(status) => write!(f, "the server answered {status}"),
             Self::Silence => write!(f, "the server fell silent"),

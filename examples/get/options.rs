@@ -6,6 +6,9 @@ use std::time::Duration;
 use clap::Parser;
 
 /// Downloads many URLs at once over HTTP/2, all of a host over one connection.
+///
+/// Ends with a line for each URL; its share is the part that it had in what came over the connection
+/// while it ran. Exits with 1 if a download failed or was cut short, with 2 if nothing was tried.
 #[derive(Debug, Parser)]
 #[command(name = "get", version)]
 pub(crate) struct Options {

@@ -23,6 +23,24 @@ use crate::frame::{Reason, StreamId};
 /// It was caused by the peer (a reset, a GOAWAY, a broken rule), by the transport, or by the
 /// caller. The questions below tell which; [`reason`] gives the code that was sent or received.
 ///
+/// # Examples
+///
+/// ```
+/// use fairmux::Error;
+///
+/// fn next_step(error: &Error) -> &'static str {
+///     if error.is_not_processed() {
+///         "send the request again, on another connection"
+///     } else if error.as_misuse().is_some() {
+///         "mend this program: nothing was sent, and the connection lives"
+///     } else if error.is_reset() {
+///         "give up this stream; others go on"
+///     } else {
+///         "connect again"
+///     }
+/// }
+/// ```
+///
 /// [`reason`]: Error::reason
 pub struct Error {
     kind: Kind,
