@@ -215,6 +215,10 @@ where
         let read = self.read(cx, now);
         self.collect();
         let wrote = self.write(cx);
+        if self.connection.end_turn() {
+            // Those who were granted room run first.
+            cx.waker().wake_by_ref();
+        }
         self.publish();
         self.watch_end(now);
         self.conclude(cx, read, wrote)

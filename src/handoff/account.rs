@@ -3,7 +3,7 @@
 //! Owns: the arithmetic. Does not know: locks, wakers, payloads. Keeps the producers' part of I3
 //! (bounded): what lies above the floor is charged to the room when it arrives.
 
-use super::room::{FLOOR, above_floor};
+use super::room::{FLOOR, Room, above_floor};
 
 /// Bytes of this producer, counted from the stream's birth.
 /// Invariant: `taken <= queued`; what is buffered is the difference.
@@ -37,10 +37,12 @@ impl Account {
     }
 
     /// What the floor leaves, and above it what may be taken directly or was granted.
-    pub(super) fn room(&self, direct: usize) -> usize {
+    ///
+    /// A grant is worth what is still free: it reserves nothing.
+    pub(super) fn room(&self, room: &Room) -> usize {
         FLOOR
             .saturating_sub(self.buffered())
-            .saturating_add(direct.max(self.granted))
+            .saturating_add(room.direct().max(self.granted.min(room.free())))
     }
 
     /// `bytes` have arrived: answers how much of them the room is charged.

@@ -239,17 +239,23 @@ impl<B: Buf> Outbox<B> {
             into.trailers = waiting.trailers.take();
         }
         into.end |= std::mem::take(&mut waiting.end);
-        News {
+        let interest = if queue.producer.is_some() && self.is_short_of_room(&queue) {
+            Interest::Room
+        } else {
+            Interest::None
+        };
+        let news = News {
             queued: std::mem::take(&mut queue.account.unreported),
             released: 0,
             reset: queue.reset.take(),
             priority: queue.priority.take(),
-            interest: if queue.producer.is_some() && self.is_short_of_room(&queue) {
-                Interest::Room
-            } else {
-                Interest::None
-            },
-        }
+            interest,
+        };
+        // Room may have been resumed since the producer asked for it: then it waits for nothing.
+        let waker = self.satisfied(&mut queue);
+        drop(queue);
+        wake(waker);
+        news
     }
 
     pub(super) fn took(&self, bytes: usize) {
@@ -258,7 +264,13 @@ impl<B: Buf> Outbox<B> {
     }
 
     pub(super) fn grant(&self, bytes: usize) {
-        self.re_evaluate(|queue| queue.account.granted = bytes);
+        // It is woken in any case: if the room is gone again it asks anew.
+        let waker = {
+            let mut queue = lock(&self.queue);
+            queue.account.granted = bytes;
+            queue.producer.take()
+        };
+        wake(waker);
     }
 
     pub(super) fn set_credit(&self, credit: i64) {
@@ -317,13 +329,15 @@ impl<B: Buf> Outbox<B> {
         let waker = {
             let mut queue = lock(&self.queue);
             change(&mut queue);
-            if queue.producer.is_some() && self.capacity_of(&queue) > queue.account.reported {
-                queue.producer.take()
-            } else {
-                None
-            }
+            self.satisfied(&mut queue)
         };
         wake(waker);
+    }
+
+    /// The producer that waits, if there is more capacity than it knows of.
+    fn satisfied(&self, queue: &mut Queue<B>) -> Option<Waker> {
+        let has_more = queue.producer.is_some() && self.capacity_of(queue) > queue.account.reported;
+        has_more.then(|| queue.producer.take()).flatten()
     }
 
     fn capacity_of(&self, queue: &Queue<B>) -> usize {
@@ -337,7 +351,7 @@ impl<B: Buf> Outbox<B> {
             .unwrap_or(usize::MAX)
             .min(account.window(shared.initial_window()))
             .min(shared.max_send_buffer().saturating_sub(account.buffered()))
-            .min(account.room(shared.room().direct()))
+            .min(account.room(shared.room()))
     }
 
     /// The producer has asked for capacity, its window and bound allow it, and only room is short.
@@ -347,7 +361,7 @@ impl<B: Buf> Outbox<B> {
         account.requested > account.queued
             && account.window(shared.initial_window()) > 0
             && account.buffered() < shared.max_send_buffer()
-            && account.room(shared.room().direct()) == 0
+            && account.room(shared.room()) == 0
     }
 
     fn finish_stop(&self, stopped: Stopped<B>) {

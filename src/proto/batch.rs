@@ -30,6 +30,8 @@ pub(crate) struct Batch<B> {
     first_ticket: u64,
     remaining: usize,
     target: usize,
+    /// Frames ever; a header block is one, in however many frames it is cut.
+    frames: u64,
 }
 
 enum Segment {
@@ -64,6 +66,7 @@ impl<B: Buf> Batch<B> {
             first_ticket: 0,
             remaining: 0,
             target,
+            frames: 0,
         }
     }
 
@@ -125,6 +128,12 @@ impl<B: Buf> Batch<B> {
         write(&mut self.octets);
         let added = self.octets.len() - before;
         self.note_octets(added);
+        self.frames += 1;
+    }
+
+    /// Frames that were ever put in.
+    pub(super) fn frames(&self) -> u64 {
+        self.frames
     }
 
     pub(super) fn is_full(&self) -> bool {
@@ -154,6 +163,7 @@ impl<B: Buf> Batch<B> {
         let at = self.octets.len();
         self.octets.put_bytes(0, HEAD_LEN);
         self.note_octets(HEAD_LEN);
+        self.frames += 1;
         HeadPlace(at)
     }
 

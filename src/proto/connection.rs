@@ -11,7 +11,8 @@
 //!   `wants_read`.
 //! - `user_*`: what the application did. `handle_timeout`: what the clock says; due at `deadline`.
 //! - `fill`, `next_accept`, `take_event`: output. Ask after any of the above. A batch that was
-//!   filled is written to its end and given to `batch_written` before it is filled afresh.
+//!   filled is written to its end and given to `batch_written` before it is filled afresh. Then
+//!   `end_turn`.
 
 use std::collections::VecDeque;
 use std::time::Instant;
@@ -63,12 +64,16 @@ pub(crate) struct Connection<R: Ports> {
     pub(super) control: Vec<Key>,
     /// Streams whose producer waits for send room, in the order of asking.
     pub(super) waiting_in_list: VecDeque<Key>,
+    /// Room that was granted in this turn.
+    pub(super) set_aside: usize,
     pub(super) accept: VecDeque<(Key, R::Port)>,
     /// Priorities of requests that have not come yet.
     pub(super) early_priorities: VecDeque<(StreamId, Priority)>,
     pub(super) events: VecDeque<Event>,
     pub(super) scratch: BytesMut,
     pub(super) stats: Stats,
+    /// Things done, and how many when the last turn ended.
+    pub(super) work: (u64, u64),
     pub(super) stall: Stall,
     /// The last time that we were told.
     pub(super) now: Option<Instant>,
@@ -131,11 +136,13 @@ impl<R: Ports> Connection<R> {
             replies: VecDeque::new(),
             control: Vec::new(),
             waiting_in_list: VecDeque::new(),
+            set_aside: 0,
             accept: VecDeque::new(),
             early_priorities: VecDeque::new(),
             events: VecDeque::new(),
             scratch: BytesMut::new(),
             stats: Stats::default(),
+            work: (0, 0),
             stall: Stall::default(),
             now: None,
             config,
@@ -147,6 +154,7 @@ impl<R: Ports> Connection<R> {
 
     /// Takes a stream that the application opens. In the order of ids.
     pub(crate) fn user_open(&mut self, birth: Birth<R::Port>) {
+        self.work.0 += 1;
         if self.shutdown.refuses_new() {
             let error = Error::go_away(Default::default(), Reason::NO_ERROR, Initiator::Remote);
             birth.port.fail(error.into_not_processed());
@@ -164,6 +172,7 @@ impl<R: Ports> Connection<R> {
 
     /// Collects what the handles of a stream have posted.
     pub(crate) fn user_news(&mut self, key: Key) {
+        self.work.0 += 1;
         if let Some(slot) = self.streams.resolve(key) {
             self.collect(slot);
         }
@@ -171,6 +180,7 @@ impl<R: Ports> Connection<R> {
 
     /// Receive credit of streams whose slot is gone.
     pub(crate) fn user_credit(&mut self, bytes: usize) {
+        self.work.0 += 1;
         self.return_credit(bytes);
     }
 
@@ -205,6 +215,7 @@ impl<R: Ports> Connection<R> {
     /// Ends what has taken too long.
     pub(crate) fn handle_timeout(&mut self, now: Instant) {
         self.note_time(now);
+        self.work.0 += 1;
         if self.block_deadline().is_some_and(|at| now >= at) {
             self.fatal(Violation::SlowHeaderBlock);
         } else if self.settings_deadline().is_some_and(|at| now >= at) {
@@ -298,7 +309,12 @@ impl<R: Ports> Connection<R> {
 
     /// What was done so far.
     pub(crate) fn stats(&self) -> Stats {
-        self.stats
+        let mut stats = self.stats;
+        self.scheduler.count_into(&mut stats);
+        stats.streams_alive = self.streams.len();
+        stats.waiting_for_room = self.waiting_in_list.len();
+        stats.room_used = self.config.send_room.saturating_sub(self.ports.free_room());
+        stats
     }
 
     // Helpers.
@@ -324,7 +340,7 @@ impl<R: Ports> Connection<R> {
             return;
         };
         let news = stream.port.collect(&mut stream.out);
-        if stream.reset.is_some() || !may_send(stream) {
+        if stream.reset.is_some() || !stream.may_send() {
             // The stream was reset or stopped meanwhile: what the handles queued is void.
             stream.clear_output();
         } else {
@@ -368,12 +384,6 @@ impl<R: Ports> Connection<R> {
             self.reset(slot, reason, error);
         }
     }
-}
-
-/// Whether anything of this stream's may still be sent, now or once it is open.
-fn may_send<P: Port>(stream: &Stream<P>) -> bool {
-    use super::state::State;
-    matches!(stream.state, State::Idle | State::ReservedLocal) || stream.state.can_send()
 }
 
 impl Counts {

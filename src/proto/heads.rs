@@ -282,10 +282,10 @@ impl<R: Ports> Connection<R> {
         fields: Fields,
         now: Instant,
     ) -> Result<(), Fault> {
-        self.ids.use_remote(promised);
         if self.shutdown.ignores(promised) {
             return Ok(self.limits.unproductive(now)?);
         }
+        self.ids.use_remote(promised);
         let found = self
             .streams
             .find(parent)

@@ -19,11 +19,16 @@ pub(super) struct Links {
 pub(super) struct Queue {
     first: Option<Slot>,
     last: Option<Slot>,
+    length: usize,
 }
 
 impl Queue {
     pub(super) fn is_empty(&self) -> bool {
         self.first.is_none()
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.length
     }
 
     pub(super) fn first(&self) -> Option<Slot> {
@@ -45,6 +50,7 @@ impl Queue {
             None => self.first = Some(slot),
         }
         self.last = Some(slot);
+        self.length += 1;
     }
 
     /// Takes out a member, wherever it stands.
@@ -61,6 +67,7 @@ impl Queue {
             None => self.last = links.before,
         }
         set_links(streams, slot, Links::default());
+        self.length -= 1;
     }
 
     /// The member behind `slot`.

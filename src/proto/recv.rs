@@ -38,6 +38,7 @@ impl<R: Ports> Connection<R> {
         }
         self.note_time(now);
         self.stats.frames_received += 1;
+        self.work.0 += 1;
         let outcome = match frame {
             Ok(frame) => self.recv_frame(frame, now),
             Err(malformed) => self.recv_malformed(malformed),

@@ -19,6 +19,7 @@
 
 use super::port::Port;
 use super::queue::Queue;
+use super::stats::Stats;
 use super::stream::{Loan, Order, Rank, Stream, Wait};
 use super::streams::{Slot, Streams};
 
@@ -131,6 +132,15 @@ impl Scheduler {
         let slot = level.unserved(streams)?;
         level.begin_turn(streams.at_mut(slot)?);
         Some(slot)
+    }
+
+    /// How long the lists are.
+    pub(super) fn count_into(&self, stats: &mut Stats) {
+        let of_level = |level: &Level| level.shared.len() + level.serial.len();
+        stats.waiting_to_open = self.promises.len() + self.open_list.len();
+        stats.waiting_for_heads = self.head_list.len();
+        stats.waiting_for_turn = self.send_list.iter().map(of_level).sum();
+        stats.waiting_for_credit = self.fctl_list.len();
     }
 
     pub(super) fn has_turns(&self) -> bool {

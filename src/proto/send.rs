@@ -50,6 +50,16 @@ impl<R: Ports> Connection<R> {
             return;
         }
         self.stall.note_fill();
+        let (bytes, frames) = (batch.remaining(), batch.frames());
+        self.write_batch(batch);
+        let added = batch.remaining() - bytes;
+        self.stats.batches += u64::from(bytes == 0 && added > 0);
+        self.stats.bytes_sent += added as u64;
+        self.stats.frames_sent += batch.frames() - frames;
+        self.work.0 += added as u64;
+    }
+
+    fn write_batch(&mut self, batch: &mut Batch<<R::Port as Port>::Buf>) {
         self.finish_if_idle();
         self.write_connection(batch);
         if !self.shutdown.is_closing() {
@@ -84,6 +94,7 @@ impl<R: Ports> Connection<R> {
 
     /// The batch is on the wire: the rests of payloads go back to their streams.
     pub(crate) fn batch_written(&mut self, batch: &mut Batch<<R::Port as Port>::Buf>) {
+        self.work.0 += 1;
         while let Some((key, value)) = batch.give_back() {
             self.take_back(key, value);
         }

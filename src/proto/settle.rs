@@ -58,7 +58,7 @@ impl<R: Ports> Connection<R> {
             .unwrap_or(State::Closed);
         stream.reset = Some(reason);
         self.return_credit(credit);
-        self.resume_waiting();
+        self.resume_after_end();
     }
 
     /// The slot of a stream goes. Every way out leads through here.
@@ -77,7 +77,7 @@ impl<R: Ports> Connection<R> {
             self.counts.reset_unaccepted += 1;
         }
         self.ids.close(stream.id, how, self.now);
-        self.resume_waiting();
+        self.resume_after_end();
     }
 
     /// Both halves have ended: unread data stays with the handles, who return its credit.
@@ -108,15 +108,22 @@ impl<R: Ports> Connection<R> {
         self.resume_waiting();
     }
 
+    /// A stream has left, or let go of its room: whoever waits behind it goes on (lesson L1).
+    fn resume_after_end(&mut self) {
+        let before = self.stats.room_grants;
+        self.resume_waiting();
+        self.stats.resumed_by_end += self.stats.room_grants - before;
+    }
+
     /// Grants room to those who wait, in the order of asking, a quantum each, while there is some.
     ///
-    /// Room that was full is only given out again once a quarter is free. A grant reserves nothing,
-    /// so what was granted here is set aside by count, for this pass.
+    /// Room that was full is only given out again once a quarter is free. A grant reserves nothing:
+    /// it is set aside by count until the turn is over, so that not all race for the same bytes.
     pub(super) fn resume_waiting(&mut self) {
         if self.waiting_in_list.is_empty() {
             return;
         }
-        let mut free = self.ports.free_room();
+        let mut free = self.ports.free_room().saturating_sub(self.set_aside);
         if free
             < QUANTUM
                 .max(self.config.send_room / 4)
@@ -125,22 +132,32 @@ impl<R: Ports> Connection<R> {
             return;
         }
         while let Some(key) = self.waiting_in_list.front().copied() {
-            if let Some(stream) = self
-                .streams
-                .resolve(key)
-                .and_then(|s| self.streams.at_mut(s))
-            {
-                if free == 0 {
-                    return;
+            let slot = self.streams.resolve(key);
+            if let Some(stream) = slot.and_then(|slot| self.streams.at_mut(slot)) {
+                if stream.may_send() {
+                    if free == 0 {
+                        return;
+                    }
+                    stream.port.grant(QUANTUM.min(free));
+                    self.set_aside += QUANTUM.min(free);
+                    free = free.saturating_sub(QUANTUM);
+                    self.stats.room_grants += 1;
                 }
                 stream.wants_room = false;
-                stream.port.grant(QUANTUM.min(free));
-                free = free.saturating_sub(QUANTUM);
-                self.stats.room_grants += 1;
             }
             self.waiting_in_list.pop_front();
         }
         self.ports.room_resumed();
+    }
+
+    /// The turn is over. True if another must follow, once the producers that were granted room had
+    /// time to use it: what they leave is for those who still wait (I1).
+    pub(crate) fn end_turn(&mut self) -> bool {
+        self.stats.turns += 1;
+        self.stats.idle_turns += u64::from(self.work.0 == self.work.1);
+        self.work.1 = self.work.0;
+        self.resume_waiting();
+        std::mem::take(&mut self.set_aside) > 0 && !self.waiting_in_list.is_empty()
     }
 
     /// Nobody is left who could read or write: what is not finished is cancelled.

@@ -32,4 +32,30 @@ pub struct Stats {
     pub connection_window_stalls: u64,
     /// Times that a producer that waited for send room was granted some.
     pub room_grants: u64,
+    /// Grants that the end of another stream made possible.
+    pub resumed_by_end: u64,
+    /// Turns of the connection's task.
+    pub turns: u64,
+    /// Turns that found nothing to read, to take from handles, or to write.
+    pub idle_turns: u64,
+    /// Batches begun. Divide by this for what a batch holds on average.
+    pub batches: u64,
+    /// Bytes in all batches, frame heads included.
+    pub bytes_sent: u64,
+    /// Frames in all batches.
+    pub frames_sent: u64,
+    /// Now: streams with a place in the table.
+    pub streams_alive: usize,
+    /// Now: streams that wait for a concurrency slot.
+    pub waiting_to_open: usize,
+    /// Now: streams with header blocks or trailers to send.
+    pub waiting_for_heads: usize,
+    /// Now: streams that wait for their turn to send DATA.
+    pub waiting_for_turn: usize,
+    /// Now: streams whose turn was cut short by the connection's window.
+    pub waiting_for_credit: usize,
+    /// Now: producers that wait for send room.
+    pub waiting_for_room: usize,
+    /// Now: bytes of the send room that are in use.
+    pub room_used: usize,
 }

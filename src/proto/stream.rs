@@ -182,6 +182,11 @@ impl<P: Port> Stream<P> {
         self.state == State::Closed && self.reset.is_none()
     }
 
+    /// Whether anything of its may still be sent, now or once it is open.
+    pub(super) fn may_send(&self) -> bool {
+        matches!(self.state, State::Idle | State::ReservedLocal) || self.state.can_send()
+    }
+
     /// The list that it belongs on, from its fields alone.
     pub(super) fn wants(&self, peer_initial_window: u32) -> Wait {
         match self.state {

@@ -106,15 +106,49 @@ fn capacity_is_told_once() {
 
 #[test]
 fn producer_short_of_room_is_announced_and_a_grant_lets_it_go_on() {
-    let hub = hub(0);
+    let hub = hub(FLOOR);
     let (cell, writer, _reader) = answering(&hub);
-    writer.send_data(body(FLOOR), false).unwrap();
+    writer.send_data(body(2 * FLOOR), false).unwrap();
     writer.reserve(10);
     assert!(poll_once(|cx| writer.poll_capacity(cx)).is_pending());
     assert_eq!(take_posted(hub.shared()).len(), 1);
     assert_eq!(collect(&cell).0.interest, Interest::Room);
     cell.grant(FLOOR);
+    assert_eq!(writer.capacity(), 0, "a grant is worth what is free");
+    assert_eq!(hub.shared().room_used(), FLOOR);
+    cell.took(FLOOR);
     assert_eq!(writer.capacity(), 10);
+}
+
+/// Whether the waker was woken.
+struct Noted(std::sync::atomic::AtomicBool);
+
+impl std::task::Wake for Noted {
+    fn wake(self: std::sync::Arc<Self>) {
+        self.0.store(true, std::sync::atomic::Ordering::SeqCst);
+    }
+}
+
+#[test]
+fn producer_that_asked_just_before_the_room_was_resumed_is_woken() {
+    let hub = hub(FLOOR);
+    let (_cell, other, _other_reader) = answering(&hub);
+    let (cell, writer, _reader) = answering(&hub);
+    writer.send_data(body(FLOOR), false).unwrap();
+    collect(&cell);
+    take_posted(hub.shared());
+    hub.shared().room().set_waiting();
+    writer.reserve(10);
+    let noted = std::sync::Arc::new(Noted(false.into()));
+    let waker = std::task::Waker::from(noted.clone());
+    let cx = std::task::Context::from_waker(&waker);
+    assert!(writer.poll_capacity(&cx).is_pending());
+    // Others are served meanwhile, and the flag is cleared.
+    hub.shared().room().clear_waiting();
+    collect(&cell);
+    assert!(noted.0.load(std::sync::atomic::Ordering::SeqCst), "I7");
+    assert_eq!(writer.capacity(), 10);
+    drop(other);
 }
 
 #[test]

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
-use bytes::{Bytes, BytesMut};
+use bytes::{Buf, Bytes, BytesMut};
 use http::{HeaderMap, Request, Response};
 
 use crate::error::Error;
@@ -14,6 +14,46 @@ use crate::message::{Head, Priority};
 use crate::proto::port::{Birth, Delivery, Interest, News, Outgoing, Port, Ports};
 use crate::proto::streams::Key;
 use crate::proto::{Batch, Config, Connection, Event, Role};
+
+/// A payload: in one piece, or in many of which only the first can be seen.
+#[derive(Debug)]
+pub(super) enum Load {
+    One(Bytes),
+    Many(VecDeque<Bytes>),
+}
+
+impl Buf for Load {
+    fn remaining(&self) -> usize {
+        match self {
+            Load::One(bytes) => bytes.len(),
+            Load::Many(parts) => parts.iter().map(Bytes::len).sum(),
+        }
+    }
+
+    fn chunk(&self) -> &[u8] {
+        match self {
+            Load::One(bytes) => bytes,
+            Load::Many(parts) => parts.front().map_or(&[], |part| part),
+        }
+    }
+
+    fn advance(&mut self, mut count: usize) {
+        match self {
+            Load::One(bytes) => bytes.advance(count),
+            Load::Many(parts) => {
+                while count > 0 {
+                    let part = parts.front_mut().expect("no more than remains");
+                    let step = count.min(part.len());
+                    part.advance(step);
+                    count -= step;
+                    if part.is_empty() {
+                        parts.pop_front();
+                    }
+                }
+            }
+        }
+    }
+}
 
 /// What all streams of one end share.
 #[derive(Clone)]
@@ -96,7 +136,7 @@ pub(super) struct HandState {
     pub(super) unwanted: bool,
     released: usize,
     // What goes out.
-    out: Outgoing<Bytes>,
+    out: Outgoing<Load>,
     queued: usize,
     pub(super) in_queue: usize,
     reset: Option<Reason>,
@@ -145,17 +185,21 @@ impl Hand {
     }
 
     pub(super) fn send(&self, data: impl Into<Bytes>, end: bool) {
-        let data = data.into();
+        self.send_load(Load::One(data.into()), end);
+    }
+
+    pub(super) fn send_load(&self, data: Load, end: bool) {
         self.change(|state| {
             if state.error.is_some() || state.stopped.is_some() {
                 return;
             }
-            if !data.is_empty() {
-                state.queued += data.len();
-                state.in_queue += data.len();
+            let length = data.remaining();
+            if length > 0 {
+                state.queued += length;
+                state.in_queue += length;
                 self.shared
                     .room_used
-                    .set(self.shared.room_used.get() + data.len());
+                    .set(self.shared.room_used.get() + length);
                 state.out.data.push_back(data);
             }
             state.out.end |= end;
@@ -258,7 +302,7 @@ impl Hand {
 }
 
 impl Port for Hand {
-    type Buf = Bytes;
+    type Buf = Load;
 
     fn adopt(&self, key: Key) {
         self.state.borrow_mut().key = Some(key);
@@ -322,7 +366,7 @@ impl Port for Hand {
         std::mem::take(&mut state.released)
     }
 
-    fn collect(&self, into: &mut Outgoing<Bytes>) -> News {
+    fn collect(&self, into: &mut Outgoing<Load>) -> News {
         let mut state = self.state.borrow_mut();
         state.posted = false;
         into.heads.append(&mut state.out.heads);
@@ -354,6 +398,9 @@ impl Port for Hand {
 
     fn grant(&self, bytes: usize) {
         let mut state = self.state.borrow_mut();
+        assert!(state.wants_room, "I7: a grant is for who asked, once");
+        assert!(!state.gone, "I4: a stream that is over is granted nothing");
+        assert!(bytes > 0, "a grant of nothing is a wake-up for nothing");
         state.granted += bytes;
         state.wants_room = false;
     }
@@ -381,7 +428,7 @@ impl Port for Hand {
 pub(super) struct End {
     pub(super) conn: Connection<Table>,
     pub(super) shared: Rc<Shared>,
-    pub(super) batch: Batch<Bytes>,
+    pub(super) batch: Batch<Load>,
     pub(super) accepted: Vec<Hand>,
     pub(super) events: Vec<Event>,
     pub(super) now: Instant,
@@ -470,6 +517,7 @@ impl End {
         self.batch.join_into(&mut out);
         self.batch.advance(out.len());
         self.conn.batch_written(&mut self.batch);
+        while self.conn.end_turn() {}
         out
     }
 

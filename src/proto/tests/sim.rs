@@ -1,21 +1,34 @@
 //! Two ends under random operations; the invariants are checked after every step.
 //!
-//! What an operation does is drawn from a seed, so a failure repeats: its seed is in the message.
+//! An operation is a kind and a seed of its own, from which its details are drawn. So a failure
+//! repeats, and still does when other operations are left out: what is printed is the seed of the
+//! world and the operations that are needed to fail.
+
+use std::collections::HashMap;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::time::Duration;
 
 use bytes::{Bytes, BytesMut};
 use http::HeaderMap;
 
-use super::pair::{End, Hand, request};
-use crate::frame::{Reason, StreamId};
+use super::pair::{End, Hand, Load, request};
+use crate::frame::{Reason, Setting, StreamId};
 use crate::message::Head;
 use crate::proto::config::Rate;
-use crate::proto::stream::{Loan, Wait};
+use crate::proto::settle::QUANTUM;
+use crate::proto::stream::{Loan, Order, Rank, Wait};
 use crate::proto::{Config, Connection, Lifecycle, Role};
 
 /// Xorshift: enough for a test, and the same everywhere.
 struct Dice(u64);
 
 impl Dice {
+    fn new(seed: u64) -> Dice {
+        let mut dice = Dice(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
+        dice.roll(2);
+        dice
+    }
+
     fn roll(&mut self, sides: usize) -> usize {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;
@@ -31,6 +44,82 @@ impl Dice {
             _ => self.roll(100_000),
         }
     }
+}
+
+/// What can happen.
+#[derive(Clone, Copy, Debug)]
+enum Kind {
+    Open,
+    Push,
+    Send,
+    /// A producer asks for room, and sends what it was granted at some other time, or never.
+    WantRoom,
+    SendGranted,
+    Release,
+    /// A reset, or handles that are dropped.
+    Disturb,
+    /// SETTINGS: the initial window, the limit of streams, the largest frame.
+    Settings,
+    TargetWindow,
+    Prioritise,
+    Ping,
+    Shutdown,
+    Abort,
+    Elapse,
+    /// The peer stops to read, or goes on.
+    Freeze,
+    Write,
+    Deliver,
+}
+
+#[derive(Clone, Copy)]
+struct Op {
+    kind: Kind,
+    seed: u64,
+}
+
+impl std::fmt::Debug for Op {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{:?}({})", self.kind, self.seed)
+    }
+}
+
+/// How often each happens, of a thousand.
+const WEIGHTS: [(Kind, usize); 17] = [
+    (Kind::Open, 80),
+    (Kind::Push, 30),
+    (Kind::Send, 170),
+    (Kind::WantRoom, 30),
+    (Kind::SendGranted, 30),
+    (Kind::Release, 130),
+    (Kind::Disturb, 30),
+    (Kind::Settings, 15),
+    (Kind::TargetWindow, 10),
+    (Kind::Prioritise, 20),
+    (Kind::Ping, 5),
+    (Kind::Shutdown, 1),
+    (Kind::Abort, 1),
+    (Kind::Elapse, 10),
+    (Kind::Freeze, 8),
+    (Kind::Write, 330),
+    (Kind::Deliver, 100),
+];
+
+fn operations(seed: u64, count: usize) -> Vec<Op> {
+    let mut dice = Dice::new(seed ^ 0x5eed);
+    let total = WEIGHTS.iter().map(|(_, weight)| weight).sum();
+    let mut draw = || {
+        let mut at = dice.roll(total);
+        let chosen = WEIGHTS.iter().find(|(_, weight)| {
+            let is_here = at < *weight;
+            at = at.saturating_sub(*weight);
+            is_here
+        });
+        let kind = chosen.expect("below the total").0;
+        let seed = dice.roll(1 << 40) as u64;
+        Op { kind, seed }
+    };
+    (0..count).map(|_| draw()).collect()
 }
 
 /// One message, as its sender knows it. What was sent is known by length: byte n is `n + id`.
@@ -53,9 +142,25 @@ struct World {
     wires: [BytesMut; 2],
     senders: [Vec<Sender>; 2],
     shutting_down: bool,
+    /// One end has been told to break off, or may have by its clock.
+    may_break: bool,
+    frozen: [bool; 2],
+    /// Streams at most.
+    crowd: usize,
+    fairness: [Fairness; 2],
+    steps: usize,
+    /// Grants until the last turn.
+    grants: [u64; 2],
 }
 
-fn config(dice: &mut Dice) -> Config {
+/// I2: what was sent for the streams of one rank that could send ever since.
+#[derive(Default)]
+struct Fairness {
+    age: usize,
+    sent: HashMap<StreamId, (Rank, i64)>,
+}
+
+fn config(dice: &mut Dice, crowd: usize, timeouts: bool) -> Config {
     let mut config = Config::default();
     let free = Rate {
         burst: 1_000_000_000,
@@ -68,7 +173,12 @@ fn config(dice: &mut Dice) -> Config {
     config.data_frame_budget = Some(usize::MAX);
     config.max_pending_accept_reset_streams = usize::MAX;
     config.max_concurrent_reset_streams = 100_000;
-    config.max_concurrent_streams = Some(1 + dice.roll(12) as u32);
+    config.reset_stream_duration = Duration::from_secs(1 << 20);
+    config.max_concurrent_streams = Some(1 + dice.roll(crowd / 4) as u32);
+    config.send_room = [0, 5_000, 50_000, 128 << 10][dice.roll(4)];
+    if timeouts {
+        config.limits.stall_timeout = Some(Duration::from_secs(2));
+    }
     config.initial_window_size = [0, 1, 100, 65_535, 1_000_000][dice.roll(5)];
     config.initial_connection_window_size = [None, Some(65_535), Some(1 << 20)][dice.roll(3)];
     config.max_frame_size = [None, Some(16_384), Some(100_000)][dice.roll(3)];
@@ -82,39 +192,84 @@ fn payload(id: StreamId, from: usize, length: usize) -> Bytes {
         .collect()
 }
 
+/// The same in one piece or in many.
+fn load(dice: &mut Dice, mut data: Bytes) -> Load {
+    if dice.roll(2) == 0 {
+        return Load::One(data);
+    }
+    let mut parts = std::collections::VecDeque::new();
+    while !data.is_empty() {
+        let length = match dice.roll(3) {
+            0 => 1 + dice.roll(10),
+            _ => 1 + dice.roll(20_000),
+        };
+        parts.push_back(data.split_to(length.min(data.len())));
+    }
+    Load::Many(parts)
+}
+
 impl World {
     fn new(seed: u64) -> World {
-        let mut dice = Dice(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
-        let client = End::new(Role::Client, config(&mut dice));
-        let server = End::new(Role::Server, config(&mut dice));
+        let mut dice = Dice::new(seed);
+        let crowd = match seed % 50 {
+            0 => 1_000,
+            1..5 => 200,
+            5..10 => 4,
+            _ => 60,
+        };
+        let timeouts = dice.roll(4) == 0;
+        let client = End::new(Role::Client, config(&mut dice, crowd, timeouts));
+        let server = End::new(Role::Server, config(&mut dice, crowd, timeouts));
         World {
             dice,
             ends: [client, server],
             wires: [BytesMut::new(), BytesMut::new()],
             senders: [Vec::new(), Vec::new()],
             shutting_down: false,
+            may_break: timeouts,
+            frozen: [false; 2],
+            crowd,
+            fairness: Default::default(),
+            steps: 0,
+            grants: [0; 2],
         }
     }
 
-    fn operate(&mut self) {
+    fn operate(&mut self, op: Op) {
+        self.dice = Dice::new(op.seed);
+        self.steps += 1;
         let side = self.dice.roll(2);
-        match self.dice.roll(100) {
-            0..8 => self.open(),
-            8..12 => self.push(),
-            12..35 => self.send(side),
-            35..50 => self.release(side),
-            50..53 => self.disturb(side),
-            53 => self.change_settings(side),
-            54 if self.dice.roll(40) == 0 => {
+        match op.kind {
+            Kind::Open => self.open(),
+            Kind::Push => self.push(),
+            Kind::Send => self.send(side),
+            Kind::WantRoom => self.want_room(side),
+            Kind::SendGranted => self.send_granted(side),
+            Kind::Release => self.release(side),
+            Kind::Disturb => self.disturb(side),
+            Kind::Settings => self.change_settings(side),
+            Kind::TargetWindow => self.ends[side]
+                .conn
+                .user_set_target_window(65_535 + self.dice.size() as u32),
+            Kind::Prioritise => self.prioritise(side),
+            Kind::Ping => self.ends[side].conn.user_ping([7; 8]),
+            Kind::Shutdown if self.dice.roll(3) == 0 => {
                 self.shutting_down = true;
                 self.ends[side].conn.user_shutdown();
             }
-            55 => self.ends[side]
-                .conn
-                .user_set_target_window(65_535 + self.dice.size() as u32),
-            _ => self.write(side),
+            Kind::Abort if self.dice.roll(6) == 0 => {
+                self.may_break = true;
+                self.ends[side].conn.user_abort(Reason::ENHANCE_YOUR_CALM);
+            }
+            Kind::Shutdown | Kind::Abort => {}
+            Kind::Elapse => {
+                let time = Duration::from_millis(self.dice.roll(700) as u64);
+                self.ends.iter_mut().for_each(|end| end.elapse(time));
+            }
+            Kind::Freeze => self.frozen[side] ^= true,
+            Kind::Write => self.write(side),
+            Kind::Deliver => self.deliver(side),
         }
-        self.deliver(side);
         for end in &mut self.ends {
             end.collect();
         }
@@ -123,23 +278,25 @@ impl World {
     }
 
     fn open(&mut self) {
-        if self.senders[0].len() > 60 || self.shutting_down {
+        if self.senders[0].len() >= self.crowd || self.shutting_down {
             return;
         }
-        let end = self.dice.roll(2) == 0;
-        let hand = self.ends[0].open(request("POST", "/a/path"), end, None);
-        self.senders[0].push(Sender {
-            hand,
-            sent: 0,
-            headed: true,
-            ended: end,
-            disturbed: false,
-        });
+        for _ in 0..self.crowd.div_ceil(60) {
+            let end = self.dice.roll(2) == 0;
+            let hand = self.ends[0].open(request("POST", "/a/path"), end, None);
+            self.senders[0].push(Sender {
+                hand,
+                sent: 0,
+                headed: true,
+                ended: end,
+                disturbed: false,
+            });
+        }
     }
 
     fn push(&mut self) {
         let count = self.senders[1].len();
-        if count == 0 || count > 60 || self.shutting_down {
+        if count == 0 || count >= self.crowd || self.shutting_down {
             return;
         }
         let parent = &self.senders[1][self.dice.roll(count)];
@@ -157,12 +314,48 @@ impl World {
         });
     }
 
+    fn want_room(&mut self, side: usize) {
+        let count = self.senders[side].len();
+        if count > 0 {
+            let sender = &self.senders[side][self.dice.roll(count)];
+            if !sender.ended && sender.hand.error().is_none() {
+                sender.hand.want_room();
+            }
+        }
+    }
+
+    /// Somebody who holds a grant makes use of it.
+    fn send_granted(&mut self, side: usize) {
+        let granted = |sender: &Sender| sender.hand.state.borrow().granted;
+        let holder = self.senders[side]
+            .iter()
+            .position(|sender| granted(sender) > 0);
+        if let Some(pick) = holder {
+            let size =
+                std::mem::take(&mut self.senders[side][pick].hand.state.borrow_mut().granted);
+            self.send_on(side, pick, size, false);
+        }
+    }
+
+    fn prioritise(&mut self, side: usize) {
+        let count = self.senders[side].len();
+        if count > 0 {
+            let pick = self.dice.roll(count);
+            let (urgency, shared) = (self.dice.roll(8) as u8, self.dice.roll(2) == 0);
+            self.senders[side][pick].hand.prioritise(urgency, shared);
+        }
+    }
+
     fn send(&mut self, side: usize) {
         let (count, size) = (self.senders[side].len(), self.dice.size());
         if count == 0 {
             return;
         }
         let (pick, end) = (self.dice.roll(count), self.dice.roll(4) == 0);
+        self.send_on(side, pick, size, end);
+    }
+
+    fn send_on(&mut self, side: usize, pick: usize, size: usize, end: bool) {
         let sender = &mut self.senders[side][pick];
         if sender.ended || sender.hand.error().is_some() {
             return;
@@ -175,9 +368,8 @@ impl World {
             sender.headed = true;
         }
         let trailers = end && self.dice.roll(3) == 0;
-        sender
-            .hand
-            .send(payload(sender.hand.id, sender.sent, size), end && !trailers);
+        let data = load(&mut self.dice, payload(sender.hand.id, sender.sent, size));
+        sender.hand.send_load(data, end && !trailers);
         sender.sent += size;
         sender.ended = end;
         if trailers {
@@ -216,15 +408,37 @@ impl World {
     }
 
     fn change_settings(&mut self, side: usize) {
-        let size = [0, 1, 1_000, 65_535, 200_000][self.dice.roll(5)];
-        let _ = self.ends[side].conn.user_set_initial_window(size);
+        let (size, kind) = (self.dice.size() as u32, self.dice.roll(4));
+        let conn = &mut self.ends[side].conn;
+        let entry = match kind {
+            0 => Setting::MaxConcurrentStreams(
+                1 + size % conn.config.max_concurrent_streams.unwrap_or(100),
+            ),
+            1 => Setting::MaxFrameSize((16_384 + size).min(conn.config.frame_limit() as u32)),
+            2 => Setting::InitialWindowSize([0, 1, 1_000, 65_535, 200_000][size as usize % 5]),
+            _ => Setting::InitialWindowSize(size),
+        };
+        let _ = conn.settings.announce(entry);
     }
 
     /// Fills and writes, perhaps not to the end.
     fn write(&mut self, side: usize) {
         let end = &mut self.ends[side];
         end.conn.fill(&mut end.batch);
+        let mut before = end.conn.stats().room_grants;
+        while end.conn.end_turn() {
+            let grants = end.conn.stats().room_grants;
+            assert!(
+                grants > before || grants > self.grants[side],
+                "another turn needs a reason"
+            );
+            before = grants;
+            self.grants[side] = grants;
+        }
+        self.grants[side] = end.conn.stats().room_grants;
         check_full(&end.conn, end.batch.remaining(), side);
+        check_room(&end.conn);
+        self.fairness[side].check(&end.conn);
         let mut out = BytesMut::new();
         end.batch.join_into(&mut out);
         if self.dice.roll(3) == 0 {
@@ -239,6 +453,9 @@ impl World {
 
     /// Some of what is on the wire arrives.
     fn deliver(&mut self, side: usize) {
+        if self.frozen[side] {
+            return;
+        }
         let there = self.wires[side].len();
         let some = if self.dice.roll(2) == 0 {
             there
@@ -246,7 +463,14 @@ impl World {
             self.dice.roll(there + 1)
         };
         let octets = self.wires[side].split_to(some);
-        self.ends[1 - side].input(&octets);
+        self.arrive(side, &octets);
+    }
+
+    fn arrive(&mut self, side: usize, octets: &[u8]) {
+        self.ends[1 - side].input(octets);
+        if self.ends[side].conn.is_done() && self.wires[side].is_empty() {
+            self.ends[1 - side].conn.recv_eof();
+        }
     }
 
     /// What the application sees of the peer's streams can be answered from now on.
@@ -264,11 +488,11 @@ impl World {
 
     fn check(&self) {
         for (side, end) in self.ends.iter().enumerate() {
-            if let Lifecycle::Closed(Err(error)) = end.conn.lifecycle() {
+            if let (Lifecycle::Closed(Err(error)), false) = (end.conn.lifecycle(), self.may_break) {
                 panic!("end {side} failed: {error}");
             }
             check_streams(&end.conn);
-            let kept: usize = self.hands(side).iter().map(|hand| hand.credit_out()).sum();
+            let kept = self.credit_out(side);
             let gone = end.shared.credit_waiting();
             assert_eq!(
                 end.conn.recv_window.held(),
@@ -276,6 +500,15 @@ impl World {
                 "I5: credit of end {side}"
             );
         }
+    }
+
+    fn credit_out(&self, side: usize) -> usize {
+        let of = |sender: &Sender| {
+            let state = sender.hand.state.borrow();
+            let promised = state.promises.iter().map(|(_, hand)| hand.credit_out());
+            sender.hand.credit_out() + promised.sum::<usize>()
+        };
+        self.senders[side].iter().map(of).sum()
     }
 
     fn hands(&self, side: usize) -> Vec<Hand> {
@@ -306,6 +539,8 @@ impl World {
 
     /// Everybody finishes what they have begun, reads everything, and the ends fall silent.
     fn finish(&mut self) {
+        self.frozen = [false; 2];
+        self.dice = Dice::new(1);
         for _ in 0..3_000 {
             let mut quiet = true;
             for side in 0..2 {
@@ -318,7 +553,7 @@ impl World {
                 self.write(side);
                 quiet &= self.wires[side].is_empty() && self.ends[side].batch.is_empty();
                 let octets = self.wires[side].split();
-                self.ends[1 - side].input(&octets);
+                self.arrive(side, &octets);
             }
             self.ends.iter_mut().for_each(End::collect);
             self.note_accepted();
@@ -374,7 +609,8 @@ impl World {
             drop(body);
             let reached = to.is_complete() || to.error().is_some();
             assert!(reached, "I1: stream {:?} has neither end nor error", to.id);
-            if to.is_complete() && !to.state.borrow().unwanted && !from.disturbed {
+            if to.is_complete() && !self.may_break && !to.state.borrow().unwanted && !from.disturbed
+            {
                 assert_eq!(
                     to.state.borrow().body.len(),
                     from.sent,
@@ -412,6 +648,11 @@ fn check_streams<R: crate::proto::port::Ports>(conn: &Connection<R>) {
     assert!(
         conn.recv_window.is_conserved(),
         "I5: the connection's window"
+    );
+    assert_eq!(
+        conn.send_window.sent(),
+        conn.stats().data_sent as i64,
+        "I5: what is sent, and only that, counts against the window"
     );
     let mut waiting = 0;
     for (slot, stream) in conn.streams.iter() {
@@ -466,19 +707,193 @@ fn check_full<R: crate::proto::port::Ports>(conn: &Connection<R>, filled: usize,
     }
 }
 
-fn run(seed: u64, steps: usize) {
-    let mut world = World::new(seed);
-    for _ in 0..steps {
-        world.operate();
+/// I1: nobody waits for room that could be granted.
+fn check_room<R: crate::proto::port::Ports>(conn: &Connection<R>) {
+    let low_water = QUANTUM
+        .max(conn.config.send_room / 4)
+        .min(conn.config.send_room);
+    let free = conn.ports.free_room();
+    if free > 0 && free >= low_water {
+        let mut waiting = conn.streams.iter().map(|(_, stream)| stream);
+        assert!(
+            !waiting.any(|stream| stream.wants_room && stream.may_send()),
+            "I1: {free} bytes of room are free and somebody waits"
+        );
     }
+}
+
+impl Fairness {
+    /// After each fill: drops who cannot send, and compares the others.
+    fn check<R: crate::proto::port::Ports>(&mut self, conn: &Connection<R>) {
+        let able = |wait: Wait, rank: Rank| {
+            matches!(wait, Wait::Send(_) | Wait::Credit) && rank.order == Order::Shared
+        };
+        let now = conn.streams.iter().map(|(_, stream)| stream);
+        let now = now.filter(|stream| able(stream.wait, stream.rank));
+        if self.age == 0 {
+            self.sent = now
+                .map(|stream| (stream.id, (stream.rank, stream.send.sent())))
+                .collect();
+            self.age = 40;
+            return;
+        }
+        self.age -= 1;
+        let mut bounds = [(i64::MAX, i64::MIN); 8];
+        let mut still = HashMap::new();
+        for stream in now {
+            let Some(&(rank, before)) = self.sent.get(&stream.id) else {
+                continue;
+            };
+            if rank == stream.rank {
+                still.insert(stream.id, (rank, before));
+                let sent = stream.send.sent() - before;
+                let (least, most) = &mut bounds[usize::from(rank.urgency)];
+                (*least, *most) = (sent.min(*least), sent.max(*most));
+            }
+        }
+        self.sent = still;
+        for (least, most) in bounds {
+            assert!(
+                most.saturating_sub(least) <= 2 * QUANTUM as i64 || least == i64::MAX,
+                "I2: {most} bytes for one stream and {least} for another"
+            );
+        }
+    }
+}
+
+fn play(seed: u64, ops: &[Op]) -> usize {
+    let mut world = World::new(seed);
+    ops.iter().for_each(|op| world.operate(*op));
     world.finish();
+    world.steps
+}
+
+/// The operations that are needed to fail: parts are left out while it still does.
+fn shrink(mut ops: Vec<Op>, fails: impl Fn(&[Op]) -> bool) -> Vec<Op> {
+    let mut part = ops.len() / 2;
+    let mut tries = 400;
+    while part > 0 && tries > 0 {
+        let mut from = 0;
+        while from < ops.len() && tries > 0 {
+            let mut fewer = ops.clone();
+            fewer.drain(from..(from + part).min(ops.len()));
+            tries -= 1;
+            if fails(&fewer) {
+                ops = fewer;
+            } else {
+                from += part;
+            }
+        }
+        part /= 2;
+    }
+    ops
+}
+
+fn words(panic: &(dyn std::any::Any + Send)) -> &str {
+    let text = panic.downcast_ref::<String>().map(String::as_str);
+    text.or_else(|| panic.downcast_ref::<&str>().copied())
+        .unwrap_or("it panics")
+}
+
+/// Answers the steps made.
+fn simulate(seed: u64, count: usize) -> usize {
+    let ops = operations(seed, count);
+    let attempt = |ops: &[Op]| catch_unwind(AssertUnwindSafe(|| play(seed, ops)));
+    attempt(&ops).unwrap_or_else(|panic| {
+        let few = shrink(ops, |ops| attempt(ops).is_err());
+        panic!(
+            "seed {seed}: {}\nafter {} operations: {few:?}",
+            words(&*panic),
+            few.len(),
+        )
+    })
 }
 
 #[test]
 fn sim_two_ends_under_random_operations() {
-    let seeds = if cfg!(debug_assertions) { 100 } else { 2_000 };
-    for seed in 1..=seeds {
-        let outcome = std::panic::catch_unwind(|| run(seed, 400));
-        assert!(outcome.is_ok(), "seed {seed}");
+    let (seeds, count) = if cfg!(debug_assertions) {
+        (1..=50, 250)
+    } else {
+        (1..=5_000, 400)
+    };
+    let steps: usize = seeds.map(|seed| simulate(seed, count)).sum();
+    println!("{steps} steps");
+}
+
+/// Everything goes through sockets that hold a few octets, and back.
+#[test]
+fn sim_echo_on_300_streams_through_tiny_sockets() {
+    const BODY: usize = 3_000;
+    for socket in [64, 1_000] {
+        let mut config = Config::default();
+        config.limits.unproductive.burst = u32::MAX;
+        config.initial_window_size = 500;
+        let client = End::new(Role::Client, config.clone());
+        let mut ends = [client, End::new(Role::Server, config)];
+        let mut wires = [BytesMut::new(), BytesMut::new()];
+        let asked: Vec<Hand> = (0..300).map(|_| ends[0].post("/echo")).collect();
+        for hand in &asked {
+            hand.send(payload(hand.id, 0, BODY), true);
+        }
+        let mut answered: Vec<(Hand, usize)> = Vec::new();
+        let mut steps = 0;
+        while !asked.iter().all(Hand::is_complete) {
+            for side in 0..2 {
+                write_some(&mut ends[side], &mut wires[side], socket);
+                let octets = wires[side].split();
+                ends[1 - side].input(&octets);
+                ends[1 - side].collect();
+            }
+            answered.extend(ends[1].accepted.drain(..).map(|hand| {
+                hand.respond(200, false);
+                (hand, 0)
+            }));
+            for (hand, echoed) in &mut answered {
+                echo(hand, echoed, BODY);
+            }
+            asked.iter().for_each(|hand| hand.release(usize::MAX));
+            ends.iter_mut().for_each(End::collect);
+            ends.iter().for_each(|end| check_streams(&end.conn));
+            steps += 1;
+            assert!(steps < 200_000, "I1: the echo does not come to its end");
+        }
+        for hand in asked {
+            assert_eq!(hand.body(), payload(hand.id, 0, BODY));
+        }
     }
+}
+
+/// As much as the socket takes.
+fn write_some(end: &mut End, wire: &mut BytesMut, socket: usize) {
+    if end.batch.is_empty() {
+        end.conn.batch_written(&mut end.batch);
+        end.conn.fill(&mut end.batch);
+        check_full(&end.conn, end.batch.remaining(), 0);
+    }
+    let mut out = BytesMut::new();
+    end.batch.join_into(&mut out);
+    out.truncate(socket - wire.len());
+    end.batch.advance(out.len());
+    wire.unsplit(out);
+}
+
+fn echo(hand: &Hand, echoed: &mut usize, whole: usize) {
+    let body = hand.state.borrow().body.clone();
+    if body.len() > *echoed {
+        let fresh = Bytes::copy_from_slice(&body[*echoed..]);
+        *echoed = body.len();
+        hand.release(fresh.len());
+        hand.send(fresh, *echoed == whole);
+    }
+}
+
+#[test]
+fn a_failure_shrinks_to_the_operations_that_it_needs() {
+    let ops = operations(1, 200);
+    let is_needed = |op: &Op| op.seed % 50 == 7;
+    let needed = ops.iter().filter(|op| is_needed(op)).count();
+    let few = shrink(ops, |ops| {
+        ops.iter().filter(|op| is_needed(op)).count() == needed
+    });
+    assert_eq!(few.len(), needed);
 }
