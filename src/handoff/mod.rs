@@ -34,8 +34,8 @@
 //!    found nothing. Whoever changes what it waits for does so under that lock, takes the waker
 //!    out and wakes it afterwards.
 //! 7. *Credit.* Receive credit is counted under the inbox lock, in one of three places: the slot
-//!    collects it; the connection-wide counter, once the slot is gone; nobody, once the stream has
-//!    been reset, because the reset returned all of it.
+//!    collects it; the connection-wide counter, once the slot is gone (whoever finds that at zero
+//!    wakes the task); nobody, once the stream has been reset, because the reset returned all of it.
 //! 8. *Last handle.* The handle that brings the count to zero posts; the task finds the count at
 //!    zero and abandons the stream. Handles are only cloned from handles, so zero is final.
 

@@ -101,7 +101,7 @@ pub(crate) enum Delivery {
 pub(crate) struct Outgoing<B> {
     /// Header blocks: 1xx, then the response; or the request; one at most for a promise.
     pub(crate) heads: VecDeque<Head>,
-    /// Bodies parts as the application gave them. Empty ones are not queued.
+    /// Parts of the body as the application gave them. Empty ones are not queued.
     pub(crate) data: VecDeque<B>,
     /// Trailers, which are always the end.
     pub(crate) trailers: Option<HeaderMap>,
