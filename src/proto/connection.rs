@@ -180,7 +180,7 @@ impl<R: Ports> Connection<R> {
 
     /// Receive credit of streams whose slot is gone.
     pub(crate) fn user_credit(&mut self, bytes: usize) {
-        self.work.0 += 1;
+        self.work.0 += bytes as u64;
         self.return_credit(bytes);
     }
 

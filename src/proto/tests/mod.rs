@@ -11,5 +11,6 @@ mod script;
 mod settings;
 mod shutdown;
 mod sim;
+mod stats;
 mod streams;
 mod trace;

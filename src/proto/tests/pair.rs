@@ -516,7 +516,9 @@ impl End {
         let mut out = BytesMut::new();
         self.batch.join_into(&mut out);
         self.batch.advance(out.len());
-        self.conn.batch_written(&mut self.batch);
+        if !out.is_empty() {
+            self.conn.batch_written(&mut self.batch);
+        }
         while self.conn.end_turn() {}
         out
     }

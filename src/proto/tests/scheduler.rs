@@ -212,6 +212,22 @@ fn room_is_granted_in_the_order_of_asking_and_never_forgotten() {
 }
 
 #[test]
+fn a_reset_of_ours_resumes_who_waits_at_once() {
+    let config = Config {
+        send_room: 2 * QUANTUM,
+        ..Config::default()
+    };
+    let (mut script, hands) = busy(2, config);
+    hands[0].send(vec![0; 2 * QUANTUM], false);
+    hands[1].want_room();
+    script.collect();
+    hands[0].reset(Reason::CANCEL);
+    script.collect();
+    assert_eq!(hands[1].state.borrow().granted, QUANTUM);
+    assert_eq!(script.conn.stats().resumed_by_end, 1);
+}
+
+#[test]
 fn an_empty_server_has_nothing_to_say() {
     server().expect_nothing();
 }

@@ -1,0 +1,73 @@
+//! The numbers that users read.
+
+use super::pair::Pair;
+use crate::proto::Config;
+use crate::proto::settle::QUANTUM;
+
+#[test]
+fn statistics_tell_what_is_alive_what_waits_and_what_was_sent() {
+    let mut pair = Pair::new(Config::default(), Config::default());
+    let config = pair.server.conn.stats();
+    let hand = pair.client.get("/");
+    pair.step();
+    let answer = pair.at_server(&hand);
+    answer.respond(200, false);
+    answer.send(vec![0; 100_000], true);
+    pair.server.collect();
+    let before = pair.server.conn.stats();
+    assert_eq!(before.streams_alive, 1);
+    assert_eq!(before.waiting_for_heads, 1);
+    assert_eq!(before.room_used, 100_000);
+    let out = pair.server.output();
+    let after = pair.server.conn.stats();
+    assert_eq!(
+        after.waiting_for_credit + after.waiting_for_turn,
+        0,
+        "its own window is used up"
+    );
+    assert_eq!(after.batches, before.batches + 1);
+    assert_eq!(after.bytes_sent, before.bytes_sent + out.len() as u64);
+    let frames = super::pair::frames(out).len() as u64;
+    assert_eq!(after.frames_sent, before.frames_sent + frames);
+    assert_eq!(after.room_used, 100_000 - 65_535);
+    assert!(after.turns > config.turns);
+}
+
+#[test]
+fn a_turn_that_finds_nothing_is_counted() {
+    let mut pair = Pair::new(Config::default(), Config::default());
+    pair.drive();
+    let before = pair.server.conn.stats();
+    pair.server.output();
+    let after = pair.server.conn.stats();
+    assert_eq!(after.turns, before.turns + 1);
+    assert_eq!(after.idle_turns, before.idle_turns + 1);
+}
+
+#[test]
+fn grants_are_counted_with_those_that_wait() {
+    let config = Config {
+        send_room: QUANTUM,
+        ..Config::default()
+    };
+    let mut pair = Pair::new(Config::default(), config);
+    let hands = [pair.client.get("/"), pair.client.get("/")];
+    pair.step();
+    let [first, second] = hands.map(|hand| pair.at_server(&hand));
+    first.respond(200, false);
+    first.send(vec![0; 100_000], false);
+    second.want_room();
+    pair.server.collect();
+    assert_eq!(pair.server.conn.stats().waiting_for_room, 1);
+    first.abandon();
+    pair.server.collect();
+    let stats = pair.server.conn.stats();
+    assert_eq!(
+        (
+            stats.waiting_for_room,
+            stats.room_grants,
+            stats.resumed_by_end
+        ),
+        (0, 1, 1)
+    );
+}
