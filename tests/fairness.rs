@@ -1,0 +1,269 @@
+//! Who gets how much, and who waits for whom: measured on the wire, in memory, with virtual time.
+
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+#[path = "fairness/client.rs"]
+mod client;
+mod support;
+
+use client::{Client, run};
+use support::{CANCEL, flag, kind, priority_update, reset};
+
+const PIPE: usize = 64 * 1024;
+const QUANTUM: usize = 16 * 1024;
+const BATCH: usize = 64 * 1024;
+const ROOM: usize = 128 * 1024;
+
+/// Downloads of 1 MB each on 20 streams, the connection's window opened `grant` bytes at a time.
+fn downloads(grant: usize) {
+    const SIZE: usize = 1_000_000;
+    const STREAMS: usize = 20;
+    let hundredth = STREAMS * SIZE / 100;
+    run(PIPE, async |client| {
+        client.wide_windows().await;
+        for _ in 0..STREAMS {
+            client.ask("/bytes/1000000", "").await;
+        }
+        let mut window = 65_535;
+        let mut next = 2;
+        while client.ended.len() < STREAMS {
+            assert!(client.next().await.is_some(), "stalled: {:?}", client.got);
+            if client.total >= next * hundredth {
+                check_shares(client, grant, next);
+                next += 1;
+            }
+            if client.total == window {
+                client.grant(grant).await;
+                window += grant;
+            }
+        }
+    });
+}
+
+fn check_shares(client: &Client, grant: usize, percent: usize) {
+    let live = client
+        .got
+        .iter()
+        .filter(|(id, _)| !client.ended.contains(id));
+    let shares: Vec<usize> = live.map(|(_, bytes)| *bytes).collect();
+    let (Some(most), Some(least)) = (shares.iter().max(), shares.iter().min()) else {
+        return;
+    };
+    let spread = most - least;
+    assert!(
+        spread <= grant.min(QUANTUM),
+        "{spread} apart at {percent} %"
+    );
+    let least_index = if percent < 4 { 0.999 } else { 0.9995 };
+    let index = jain(&shares);
+    assert!(index >= least_index, "Jain's index {index} at {percent} %");
+}
+
+fn jain(shares: &[usize]) -> f64 {
+    let sum: f64 = shares.iter().map(|share| *share as f64).sum();
+    let squares: f64 = shares.iter().map(|share| (*share as f64).powi(2)).sum();
+    sum * sum / (shares.len() as f64 * squares)
+}
+
+#[test]
+fn downloads_share_a_window_that_opens_64_kib_at_a_time() {
+    downloads(64 * 1024);
+}
+
+#[test]
+fn downloads_share_a_window_that_opens_1_kib_at_a_time() {
+    downloads(1024);
+}
+
+/// Opens so many streams that the window of the connection is used up.
+async fn starve(client: &mut Client, streams: usize) -> Vec<u32> {
+    client.wide_windows().await;
+    let mut ids = Vec::new();
+    for _ in 0..streams {
+        ids.push(client.ask("/bytes/1000000", "").await);
+    }
+    client.rest().await;
+    assert_eq!(client.total, 65_535);
+    ids
+}
+
+#[test]
+fn those_behind_streams_that_leave_go_on_in_order() {
+    run(PIPE, async |client| {
+        let ids = starve(client, 10).await;
+        for id in &ids[..5] {
+            client.send(reset(*id, CANCEL)).await;
+        }
+        let mut order = Vec::new();
+        for _ in 0..5 * QUANTUM / 1024 {
+            client.grant(1024).await;
+            let frames = client.rest().await;
+            let bytes: usize = frames.iter().map(|frame| frame.payload.len()).sum();
+            assert_eq!(bytes, 1024, "no window is left unused");
+            order.extend(frames.iter().map(|frame| frame.id));
+        }
+        order.dedup();
+        assert_eq!(order, ids[5..]);
+    });
+}
+
+#[test]
+fn only_data_waits_for_credit() {
+    run(PIPE, async |client| {
+        starve(client, 10).await;
+        let head = client.ask("/bytes/10", "").await;
+        let trailers = client.ask("/trailers", "").await;
+        let cancelled = client.ask("/reset", "").await;
+        let frames = client.rest().await;
+        let of = |id| frames.iter().filter(move |frame| frame.id == id);
+        assert!(of(head).all(|frame| frame.kind == kind::HEADERS));
+        assert_eq!(of(head).count(), 1);
+        assert!(of(trailers).any(|frame| frame.has(flag::END_STREAM)));
+        assert_eq!(of(trailers).count(), 2);
+        assert!(of(cancelled).any(|frame| frame.kind == kind::RST_STREAM));
+    });
+}
+
+#[test]
+fn an_urgent_answer_waits_for_one_batch_at_most() {
+    const NARROW: usize = 1024;
+    run(NARROW, async |client| {
+        client.wide_windows().await;
+        client.grant(1 << 30).await;
+        for _ in 0..19 {
+            client.ask("/bytes/10000000", "").await;
+        }
+        while client.total < 1_000_000 {
+            client.next().await.unwrap();
+        }
+        client.settle().await;
+        let before = client.total;
+        let urgent = client.ask("/bytes/1000", "u=0").await;
+        while !client.ended.contains(&urgent) {
+            client.next().await.unwrap();
+        }
+        let others = client.total - before - 1000;
+        assert!(others <= NARROW + BATCH + QUANTUM, "{others} before it");
+    });
+}
+
+#[test]
+fn what_is_queued_for_a_peer_that_stops_reading_is_bounded() {
+    const HANDLES: usize = 100;
+    run(PIPE, async |client| {
+        client.wide_windows().await;
+        client.grant(1 << 30).await;
+        for _ in 0..HANDLES {
+            client.ask("/endless", "").await;
+        }
+        client.settle().await;
+        client.settle().await;
+        let queued = client.seen.accepted.get();
+        let value = 1024;
+        let under_way = PIPE + BATCH + QUANTUM;
+        let bound = ROOM + HANDLES * (QUANTUM + value) + under_way;
+        assert!(queued > ROOM && queued <= bound, "{queued} of {bound}");
+        let used = client.seen.stats.borrow().as_ref().unwrap().room_used;
+        assert!(used <= ROOM + value * HANDLES, "{used} of the room");
+        while client.got.values().any(|bytes| *bytes < 4 * QUANTUM) {
+            assert!(client.next().await.is_some(), "{:?}", client.got);
+        }
+    });
+}
+
+/// Asks for bodies of 60 000 bytes that wait for the same credit; answers the order of their ends.
+async fn order_of(client: &mut Client, priorities: &[&str], updates: &[(u32, &str)]) -> Vec<u32> {
+    client.stream_windows(0).await;
+    client.grant(1 << 20).await;
+    for priority in priorities {
+        client.ask("/bytes/60000", priority).await;
+    }
+    client.rest().await;
+    for (id, value) in updates {
+        client.send(priority_update(*id, value)).await;
+    }
+    client.wide_windows().await;
+    client.rest().await;
+    std::mem::take(&mut client.ended)
+}
+
+//= test RFC 9218 §4.1
+#[test]
+fn the_priority_field_orders_answers() {
+    run(PIPE, async |client| {
+        let order = order_of(client, &["u=7", "u=5", "u=0", "u=1"], &[]).await;
+        assert_eq!(order, [5, 7, 3, 1]);
+    });
+}
+
+//= test RFC 9218 §7.1
+#[test]
+fn a_priority_update_after_the_request_counts() {
+    run(PIPE, async |client| {
+        let order = order_of(client, &["u=2", "u=5", "u=6"], &[(5, "u=0"), (1, "u=7")]).await;
+        assert_eq!(order, [5, 3, 1]);
+    });
+}
+
+//= test RFC 9218 §7.1
+#[test]
+fn a_priority_update_before_the_request_counts() {
+    run(PIPE, async |client| {
+        client.send(priority_update(5, "u=0")).await;
+        let order = order_of(client, &["u=2", "u=2", "u=6"], &[]).await;
+        assert_eq!(order[0], 5);
+    });
+}
+
+//= test RFC 9218 §4.2
+#[test]
+fn one_after_the_other_unless_incremental() {
+    for (priority, is_shared) in [("u=2", false), ("u=2, i", true)] {
+        run(PIPE, async |client| {
+            client.wide_windows().await;
+            client.ask("/bytes/500000", priority).await;
+            client.ask("/bytes/500000", priority).await;
+            client.rest().await;
+            client.grant(200_000).await;
+            client.rest().await;
+            let second = client.got[&3];
+            assert_eq!(second > 100_000, is_shared, "{priority}: {second}");
+        });
+    }
+}
+
+//= test RFC 9218 §8
+#[test]
+fn the_server_may_override() {
+    run(PIPE, async |client| {
+        client.wide_windows().await;
+        for _ in 0..5 {
+            client.ask("/bytes/1000000", "u=1, i").await;
+        }
+        let lifted = client.ask("/override/1000", "u=7").await;
+        client.rest().await;
+        client.grant(PIPE).await;
+        client.rest().await;
+        assert_eq!(client.ended, [lifted]);
+    });
+}
+
+//= test RFC 9218 §10
+#[test]
+fn a_lower_level_is_not_starved() {
+    run(PIPE, async |client| {
+        client.wide_windows().await;
+        client.grant(1 << 22).await;
+        for urgency in ["u=0, i", "u=0, i", "u=3", "u=7"] {
+            client.ask("/endless", urgency).await;
+        }
+        client.rest().await;
+        let least = client.total / 20;
+        assert!(
+            client.got[&5] >= least && client.got[&7] >= least,
+            "{:?}",
+            client.got
+        );
+        assert!(client.got[&1] > 4 * client.got[&7], "{:?}", client.got);
+    });
+}
