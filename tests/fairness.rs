@@ -14,19 +14,19 @@ const QUANTUM: usize = 16 * 1024;
 const BATCH: usize = 64 * 1024;
 const ROOM: usize = 128 * 1024;
 
-/// Downloads of 1 MB each on 20 streams, the connection's window opened `grant` bytes at a time.
-fn downloads(grant: usize) {
-    const SIZE: usize = 1_000_000;
+/// Downloads of `size` bytes each on 20 streams, the connection's window opened `grant` bytes at a
+/// time; looks at the shares up to `percent` of the total.
+fn downloads(grant: usize, size: usize, percent: usize) {
     const STREAMS: usize = 20;
-    let hundredth = STREAMS * SIZE / 100;
+    let hundredth = STREAMS * size / 100;
     run(PIPE, async |client| {
         client.wide_windows().await;
         for _ in 0..STREAMS {
-            client.ask("/bytes/1000000", "").await;
+            client.ask(&format!("/bytes/{size}"), "").await;
         }
         let mut window = 65_535;
         let mut next = 2;
-        while client.ended.len() < STREAMS {
+        while next <= percent && client.ended.len() < STREAMS {
             assert!(client.next().await.is_some(), "stalled: {:?}", client.got);
             if client.total >= next * hundredth {
                 check_shares(client, grant, next);
@@ -67,12 +67,13 @@ fn jain(shares: &[usize]) -> f64 {
 
 #[test]
 fn downloads_share_a_window_that_opens_64_kib_at_a_time() {
-    downloads(64 * 1024);
+    // 16 KiB more or less are a small part of a share only if the bodies are large.
+    downloads(64 * 1024, 10 << 20, 25);
 }
 
 #[test]
 fn downloads_share_a_window_that_opens_1_kib_at_a_time() {
-    downloads(1024);
+    downloads(1024, 1_000_000, 100);
 }
 
 /// Opens so many streams that the window of the connection is used up.
@@ -176,7 +177,7 @@ async fn order_of(client: &mut Client, priorities: &[&str], updates: &[(u32, &st
     client.stream_windows(0).await;
     client.grant(1 << 20).await;
     for priority in priorities {
-        client.ask("/bytes/60000", priority).await;
+        client.ask("/whole/60000", priority).await;
     }
     client.rest().await;
     for (id, value) in updates {
@@ -209,6 +210,7 @@ fn a_priority_update_after_the_request_counts() {
 #[test]
 fn a_priority_update_before_the_request_counts() {
     run(PIPE, async |client| {
+        client.stream_windows(0).await;
         client.send(priority_update(5, "u=0")).await;
         let order = order_of(client, &["u=2", "u=2", "u=6"], &[]).await;
         assert_eq!(order[0], 5);
@@ -221,13 +223,14 @@ fn one_after_the_other_unless_incremental() {
     for (priority, is_shared) in [("u=2", false), ("u=2, i", true)] {
         run(PIPE, async |client| {
             client.wide_windows().await;
-            client.ask("/bytes/500000", priority).await;
-            client.ask("/bytes/500000", priority).await;
+            client.ask("/bytes/5000000", priority).await;
+            client.ask("/bytes/5000000", priority).await;
+            client.grant(4_000_000).await;
             client.rest().await;
-            client.grant(200_000).await;
-            client.rest().await;
-            let second = client.got[&3];
-            assert_eq!(second > 100_000, is_shared, "{priority}: {second}");
+            let [first, second] = [1, 3].map(|id| client.got[&id]);
+            // A producer that found the room free may be ahead by what that holds, and no more.
+            let spread = first.abs_diff(second);
+            assert_eq!(spread <= ROOM, is_shared, "{priority}: {first}, {second}");
         });
     }
 }

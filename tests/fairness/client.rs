@@ -186,6 +186,10 @@ async fn answer(path: String, mut respond: SendResponse<Bytes>, seen: Seen) -> R
         Some("endless") => loop {
             produce(&mut body, PIECE, &seen).await?;
         },
+        Some(length) if path.starts_with("/whole") => {
+            let length = length.parse().unwrap();
+            body.send_data(Bytes::from(vec![7; length]), true)
+        }
         Some(length) => {
             let length: usize = length.parse().unwrap();
             for start in (0..length).step_by(PIECE) {
