@@ -32,7 +32,7 @@ use super::settings::Settings;
 use super::shutdown::Shutdown;
 use super::stall::Stall;
 use super::stats::Stats;
-use super::stream::{Counted, Holder, Rank, Stream};
+use super::stream::{Chooser, Counted, Holder, Rank, Stream};
 use super::streams::{Key, Slot, Streams};
 use crate::error::{Error, Initiator, Misuse, Violation};
 use crate::frame::{Reason, Setting, StreamId};
@@ -366,6 +366,7 @@ impl<R: Ports> Connection<R> {
         };
         if let Some(priority) = news.priority {
             stream.rank = Rank::from(priority);
+            stream.ranked_by = Chooser::Application;
             stream.signal = (self.role == Role::Client).then_some(priority);
         }
         match news.interest {

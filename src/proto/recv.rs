@@ -16,7 +16,7 @@ use super::port::{Delivery, Port, Ports};
 use super::send::Reply;
 use super::settings::Known;
 use super::state::{Event as Step, State};
-use super::stream::{Holder, Phase, Rank};
+use super::stream::{Chooser, Holder, Phase, Rank};
 use super::streams::Slot;
 use crate::error::{Error, Initiator, MessageRule, Scope, Violation};
 use crate::frame::{
@@ -340,7 +340,8 @@ impl<R: Ports> Connection<R> {
         }
         let priority = Priority::parse(&frame.value);
         if let Some(slot) = self.streams.find(id) {
-            if let Some(stream) = self.streams.at_mut(slot) {
+            let stream = self.streams.at_mut(slot);
+            if let Some(stream) = stream.filter(|stream| stream.ranked_by == Chooser::Peer) {
                 stream.rank = Rank::from(priority);
             }
             self.settle(slot);

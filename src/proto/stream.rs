@@ -36,6 +36,7 @@ pub(super) struct Stream<P: Port> {
     /// The round of its level in which it had its last turn.
     pub(super) round: u64,
     pub(super) rank: Rank,
+    pub(super) ranked_by: Chooser,
     /// PRIORITY_UPDATE to be written, once the peer knows the stream.
     pub(super) signal: Option<Priority>,
     /// RST_STREAM to be written. The stream is over but for that.
@@ -109,6 +110,15 @@ pub(super) struct Rank {
     pub(super) order: Order,
 }
 
+/// Whose word a stream's rank is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Chooser {
+    /// The client's signals, or none.
+    Peer,
+    /// The application's own, which no signal changes.
+    Application,
+}
+
 /// How a level is shared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Order {
@@ -164,6 +174,7 @@ impl<P: Port> Stream<P> {
             deficit: 0,
             round: 0,
             rank: Rank::default(),
+            ranked_by: Chooser::Peer,
             signal: None,
             reset: None,
             wants_room: false,

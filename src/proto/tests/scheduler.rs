@@ -1,8 +1,8 @@
 //! Fair order: quanta, levels, the window that opens in small steps, send room.
 
 use super::pair::Hand;
-use super::script::{Script, client, data_of, server};
-use crate::frame::{Frame, Reason, Setting};
+use super::script::{Script, client, data_of, id, server};
+use crate::frame::{Frame, PriorityUpdate, Reason, Setting};
 use crate::proto::batch::Batch;
 use crate::proto::scheduler::PATIENCE;
 use crate::proto::settle::QUANTUM;
@@ -294,4 +294,19 @@ fn a_stream_that_comes_back_within_a_round_has_had_its_turn() {
         first += sent.iter().filter(|(stream, _)| *stream == 1).count();
     }
     assert_eq!(first, 3, "of nine turns three are its own");
+}
+
+#[test]
+fn what_the_server_has_set_no_signal_of_the_client_changes() {
+    let (mut script, hands) = busy(2, Config::default());
+    hands[0].prioritise(1, true);
+    script.collect();
+    script.recv(Frame::PriorityUpdate(PriorityUpdate {
+        prioritized_id: id(1),
+        value: "u=7".into(),
+    }));
+    hands
+        .iter()
+        .for_each(|hand| hand.send(vec![0; 2 * QUANTUM], true));
+    assert_eq!(order(&script.sent()), [1, 1, 3, 3]);
 }
