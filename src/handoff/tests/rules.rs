@@ -152,6 +152,21 @@ fn producer_that_asked_just_before_the_room_was_resumed_is_woken() {
 }
 
 #[test]
+fn producer_that_is_granted_room_is_woken() {
+    let hub = hub(FLOOR);
+    let (cell, writer, _reader) = answering(&hub);
+    writer.send_data(body(2 * FLOOR), false).unwrap();
+    writer.reserve(10);
+    let noted = std::sync::Arc::new(Noted(false.into()));
+    let waker = std::task::Waker::from(noted.clone());
+    let cx = std::task::Context::from_waker(&waker);
+    assert!(writer.poll_capacity(&cx).is_pending());
+    collect(&cell);
+    cell.grant(FLOOR);
+    assert!(noted.0.load(std::sync::atomic::Ordering::SeqCst), "I7");
+}
+
+#[test]
 fn content_must_be_what_the_head_announced() {
     let hub = hub(0);
     let (cell, writer, _reader) = accepted(&hub);
