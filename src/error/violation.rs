@@ -131,7 +131,6 @@ violations! {
     ClosedStream, Connection, STREAM_CLOSED, "RFC 9113 §5.1", "A closed stream does not allow a frame of this type";
     TooManyStreams, Stream, REFUSED_STREAM, "RFC 9113 §5.1.2", "No more streams may be open than SETTINGS_MAX_CONCURRENT_STREAMS says";
     RaisedLastStream, Connection, PROTOCOL_ERROR, "RFC 9113 §6.8", "The last stream id of GOAWAY must not rise";
-    UnexpectedEof, Connection, PROTOCOL_ERROR, "RFC 9113 §5.4", "A connection must not end in the middle of a frame";
 
     // Flow control.
     StreamWindowOverrun, Stream, FLOW_CONTROL_ERROR, "RFC 9113 §6.9.1", "DATA must fit into the window of the stream";

@@ -15,7 +15,7 @@ use super::handles::PollReset;
 use super::inbox::Inbox;
 use super::waiting::{Waiting, poll_locked, wake};
 use crate::error::{Error, Misuse};
-use crate::frame::{Reason, StreamId};
+use crate::frame::{MAX_WINDOW_SIZE, Reason, StreamId};
 use crate::message::{ContentLength, Head, Priority};
 use crate::proto::port::{Interest, News, Outgoing};
 use crate::sync::{Arc, Mutex, lock};
@@ -99,6 +99,9 @@ impl<B: Buf> Outbox<B> {
 
     pub(super) fn send_data(&self, data: B, end: bool) -> Result<(), Error> {
         let bytes = data.remaining();
+        if bytes > MAX_WINDOW_SIZE as usize {
+            return Err(Misuse::PayloadTooBig.into());
+        }
         let room = self.inbox.shared().room();
         self.change(data, |queue, data| {
             queue.expect_phase_body()?;

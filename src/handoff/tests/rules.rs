@@ -303,3 +303,31 @@ fn request_reset_before_it_opens_is_told_to_whoever_adopts_it() {
     assert_eq!(collect(&births[0].port).0.reset, Some(Reason::CANCEL));
     drop((writer, reader));
 }
+
+/// Says that it is longer than any window can be.
+struct TooBig;
+
+impl bytes::Buf for TooBig {
+    fn remaining(&self) -> usize {
+        1 << 31
+    }
+
+    fn chunk(&self) -> &[u8] {
+        &[]
+    }
+
+    fn advance(&mut self, _: usize) {}
+}
+
+#[test]
+fn a_value_longer_than_any_window_is_refused() {
+    let limits = crate::handoff::Limits {
+        max_send_buffer: 1 << 20,
+        send_room: 0,
+        recv_window: 65_535,
+    };
+    let hub = crate::handoff::Hub::<TooBig>::new(StreamId::new(1), limits);
+    let (writer, _reader) = hub.open_request(request(), false).unwrap();
+    let refused = writer.send_data(TooBig, true).unwrap_err();
+    assert_eq!(refused.as_misuse(), Some(&Misuse::PayloadTooBig));
+}
