@@ -34,6 +34,9 @@ pub(crate) struct Config {
     pub(crate) initial_window_size: u32,
     /// The receive window of the connection; none leaves the protocol's 65,535.
     pub(crate) initial_connection_window_size: Option<u32>,
+    /// Up to this many bytes the receive windows follow bandwidth and delay of the connection; none:
+    /// they stay as they are.
+    pub(crate) window_budget: Option<u32>,
     /// SETTINGS_MAX_FRAME_SIZE, 2^14 to 2^24 - 1.
     pub(crate) max_frame_size: Option<u32>,
     /// SETTINGS_MAX_HEADER_LIST_SIZE. Unset, nothing is announced and 16 MiB is the limit.
@@ -119,6 +122,7 @@ impl Default for Config {
         Config {
             initial_window_size: 65_535,
             initial_connection_window_size: None,
+            window_budget: None,
             max_frame_size: None,
             max_header_list_size: None,
             header_table_size: None,

@@ -19,6 +19,7 @@ use std::time::Instant;
 
 use bytes::BytesMut;
 
+use super::bandwidth::Bandwidth;
 use super::block::Block;
 use super::config::{Config, Role};
 use super::flow::{DEFAULT_WINDOW, RecvWindow, SendWindow};
@@ -52,6 +53,8 @@ pub(crate) struct Connection<R: Ports> {
     pub(super) counts: Counts,
     pub(super) settings: Settings,
     pub(super) pings: Pings,
+    /// None: windows stay as they are.
+    pub(super) bandwidth: Option<Bandwidth>,
     pub(super) shutdown: Shutdown,
     pub(super) limits: Limits,
     pub(super) decoder: hpack::Decoder,
@@ -128,6 +131,9 @@ impl<R: Ports> Connection<R> {
             counts: Counts::default(),
             settings: Settings::new(role, &config),
             pings: Pings::default(),
+            bandwidth: config
+                .window_budget
+                .map(|budget| Bandwidth::new(budget, config.initial_window_size)),
             shutdown: Shutdown::new(),
             limits: Limits::new(&config),
             decoder: hpack::Decoder::new(hpack::DEFAULT_TABLE_SIZE),

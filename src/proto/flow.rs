@@ -92,6 +92,11 @@ impl RecvWindow {
         }
     }
 
+    /// The size wanted.
+    pub(super) fn size(&self) -> i64 {
+        self.size
+    }
+
     /// The size wanted from now on; the difference is announced with the next update.
     pub(super) fn resize(&mut self, size: u32) {
         let difference = i64::from(size) - self.size;

@@ -17,6 +17,7 @@
 //! | I6 order | `send`: blocks are compressed as they enter a batch |
 //! | I7 wake once, wake always | above; here: a port is called once a change |
 
+mod bandwidth;
 mod batch;
 mod block;
 mod config;

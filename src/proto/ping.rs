@@ -1,4 +1,4 @@
-//! PING: the application's, the one that ends a shutdown, and the answers.
+//! PING: the application's, the one that ends a shutdown, the one that measures, and the answers.
 //!
 //! Owns: which of our pings wait for an answer. Does not know: who asked, what a pong leads to.
 //! Keeps: one ping of each kind at a time, so a peer cannot make us remember more.
@@ -13,11 +13,15 @@ use crate::frame::Ping;
 /// What marks the ping between the two steps of a graceful shutdown.
 const SHUTDOWN: [u8; 8] = [0x0b, 0x7b, 0xa2, 0xf0, 0x8b, 0x9b, 0xfe, 0x54];
 
+/// What marks the ping that measures a round trip.
+const BANDWIDTH: [u8; 8] = *b"fairwide";
+
 /// Our pings.
 #[derive(Debug, Default)]
 pub(super) struct Pings {
     user: Flight,
     shutdown: Flight,
+    bandwidth: Flight,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -33,6 +37,7 @@ enum Flight {
 pub(super) enum Pong {
     User,
     Shutdown,
+    Bandwidth,
     Unasked,
 }
 
@@ -46,9 +51,17 @@ impl Pings {
         self.shutdown = Flight::Unsent(SHUTDOWN);
     }
 
+    pub(super) fn ask_for_bandwidth(&mut self) {
+        self.bandwidth = Flight::Unsent(BANDWIDTH);
+    }
+
     /// The next ping to write.
     pub(super) fn take_unsent(&mut self) -> Option<Ping> {
-        let payload = self.shutdown.send().or_else(|| self.user.send())?;
+        let payload = self
+            .shutdown
+            .send()
+            .or_else(|| self.user.send())
+            .or_else(|| self.bandwidth.send())?;
         Some(Ping {
             ack: false,
             payload,
@@ -62,6 +75,9 @@ impl Pings {
         } else if self.user == Flight::Sent(payload) {
             self.user = Flight::None;
             Pong::User
+        } else if self.bandwidth == Flight::Sent(payload) {
+            self.bandwidth = Flight::None;
+            Pong::Bandwidth
         } else {
             Pong::Unasked
         }
@@ -84,6 +100,7 @@ impl<R: Ports> Connection<R> {
         match self.pings.answered(payload) {
             Pong::User => self.events.push_back(Event::Pong),
             Pong::Shutdown => self.shutdown_measured(),
+            Pong::Bandwidth => self.bandwidth_measured(now),
             Pong::Unasked => self.limits.unproductive(now)?,
         }
         Ok(())

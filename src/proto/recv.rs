@@ -148,6 +148,7 @@ impl<R: Ports> Connection<R> {
         if !self.recv_window.recv(flow_len) {
             return Err(Violation::ConnectionWindowOverrun.into());
         }
+        self.measure(flow_len, now);
         let returned = match self.data_for(slot, &frame, now) {
             Ok(kept) => flow_len as usize - kept,
             Err(refused) => {

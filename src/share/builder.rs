@@ -97,6 +97,30 @@ impl<Side> Builder<Side> {
         self
     }
 
+    /// Lets the windows follow the connection: they grow to what the path needs, as long as the window
+    /// of the whole connection stays within `budget` octets.
+    ///
+    /// Default: off. At least 131 070 and at most 2^31-1; other values are taken as the nearest of
+    /// these. `budget` is also what a peer may make this side buffer if the application does not
+    /// read.
+    ///
+    /// While DATA comes, a PING now and then measures the round trip and what arrives within it. When
+    /// that was most of a stream's window, the window grows to four times as much: from 64 KiB to what
+    /// a path of 1 Gbit/s and 50 ms needs within ten round trips. The windows begin with
+    /// [`initial_window_size`](Self::initial_window_size) and
+    /// [`initial_connection_window_size`](Self::initial_connection_window_size) and never shrink.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let mut options = fairmux::client::Builder::new();
+    /// options.adaptive_window(32 << 20);
+    /// ```
+    pub fn adaptive_window(&mut self, budget: u32) -> &mut Self {
+        self.config.window_budget = Some(budget);
+        self
+    }
+
     /// The largest frame payload that the peer may send.
     ///
     /// Default: 16 384. Announced as SETTINGS_MAX_FRAME_SIZE
