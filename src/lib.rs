@@ -98,6 +98,9 @@ mod sync;
 
 pub mod client;
 pub mod ext;
+#[cfg(fuzzing)]
+#[doc(hidden)]
+pub mod fuzzing;
 pub mod server;
 
 pub use crate::driver::Timer;

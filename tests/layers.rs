@@ -19,7 +19,7 @@ use tokens::{
 };
 
 /// A module may name modules of a smaller layer, and itself.
-const LAYERS: [(&str, u8); 12] = [
+const LAYERS: [(&str, u8); 13] = [
     ("sync", 0),
     ("ext", 0),
     ("frame", 1),
@@ -32,6 +32,7 @@ const LAYERS: [(&str, u8); 12] = [
     ("share", 7),
     ("client", 8),
     ("server", 8),
+    ("fuzzing", 9),
 ];
 const FILE_LINES: usize = 500;
 const INLINE_TEST_LINES: usize = 150;

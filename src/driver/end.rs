@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use bytes::Buf;
 use tokio::io::{AsyncRead, AsyncWrite};
 
-use super::{Driver, Stage};
+use super::{Driver, Halt, Stage};
 use crate::error::Error;
 use crate::proto::Lifecycle;
 
@@ -31,7 +31,7 @@ where
         if !self.is_broken() {
             // All that matters has been written: how the I/O takes the end changes nothing.
             let _ = ready!(Pin::new(&mut self.io).poll_shutdown(cx));
-            self.empty_input(cx);
+            let _ = self.empty_input(cx);
         }
         let result = match self.connection.lifecycle() {
             Lifecycle::Closed(result) => result,
@@ -79,15 +79,28 @@ where
         matches!(lifecycle, Lifecycle::Closing | Lifecycle::Closed(_))
     }
 
+    /// Reads while the last words cannot leave: the peer may be waiting for that before it takes
+    /// them. What comes is dropped.
+    pub(super) fn make_way(&mut self, cx: &mut Context<'_>, wrote: Halt) -> Halt {
+        if wrote == Halt::Blocked && self.is_ending() && !self.is_broken() {
+            self.empty_input(cx)
+        } else {
+            Halt::Idle
+        }
+    }
+
     /// Reads what the peer had sent by now. TCP answers unread bytes with a reset, and that would
     /// take our last words (a GOAWAY) away from the peer.
-    fn empty_input(&mut self, cx: &mut Context<'_>) {
+    fn empty_input(&mut self, cx: &mut Context<'_>) -> Halt {
         for _ in 0..LAST_READS {
             self.reader.unread().clear();
-            let Poll::Ready(Ok(1..)) = self.reader.poll_read(cx, &mut self.io) else {
-                return;
-            };
+            match self.reader.poll_read(cx, &mut self.io) {
+                Poll::Ready(Ok(1..)) => {}
+                Poll::Ready(_) => return Halt::Idle,
+                Poll::Pending => return Halt::Blocked,
+            }
         }
+        Halt::Bound
     }
 }
 

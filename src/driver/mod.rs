@@ -87,14 +87,14 @@ enum Turn {
 }
 
 /// Where one direction stopped.
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Halt {
-    /// At its bound: there is more to do.
-    Bound,
-    /// The I/O will wake the task.
-    Blocked,
     /// Nothing to do here.
     Idle,
+    /// The I/O will wake the task.
+    Blocked,
+    /// At its bound: there is more to do.
+    Bound,
 }
 
 impl<T, B> Driver<T, B>
@@ -215,6 +215,7 @@ where
         let read = self.read(cx, now);
         self.collect();
         let wrote = self.write(cx);
+        let read = read.max(self.make_way(cx, wrote));
         if self.connection.end_turn() {
             // Those who were granted room run first.
             cx.waker().wake_by_ref();
