@@ -148,28 +148,43 @@ fn an_urgent_answer_waits_for_one_batch_at_most() {
     });
 }
 
-#[test]
-fn what_is_queued_for_a_peer_that_stops_reading_is_bounded() {
+/// Bodies without end, in pieces of these sizes, for a peer that stops reading; then it reads again.
+fn endless_bodies(paths: &[&str]) {
     const HANDLES: usize = 100;
     run(PIPE, async |client| {
         client.wide_windows().await;
         client.grant(1 << 30).await;
-        for _ in 0..HANDLES {
-            client.ask("/endless", "").await;
+        for number in 0..HANDLES {
+            client.ask(paths[number % paths.len()], "").await;
         }
-        client.settle().await;
-        client.settle().await;
-        let queued = client.seen.accepted.get();
-        let value = 1024;
+        for _ in 0..3 {
+            client.settle().await;
+        }
+        let stats = client.seen.stats.borrow().unwrap();
+        assert_eq!(stats.streams_alive, HANDLES);
+        assert!(stats.room_used <= ROOM, "{} of the room", stats.room_used);
+        // What is on its way is neither buffered nor received.
         let under_way = PIPE + BATCH + QUANTUM;
-        let bound = ROOM + HANDLES * (QUANTUM + value) + under_way;
-        assert!(queued > ROOM && queued <= bound, "{queued} of {bound}");
-        let used = client.seen.stats.borrow().as_ref().unwrap().room_used;
-        assert!(used <= ROOM + value * HANDLES, "{used} of the room");
-        while client.got.values().any(|bytes| *bytes < 4 * QUANTUM) {
+        let accepted = client.seen.accepted.get();
+        let bound = ROOM + HANDLES * QUANTUM + under_way;
+        assert!(accepted <= bound, "{accepted} of {bound}");
+        let before = client.got.clone();
+        while before
+            .iter()
+            .any(|(id, bytes)| client.got[id] < bytes + 3 * QUANTUM)
+        {
             assert!(client.next().await.is_some(), "{:?}", client.got);
         }
+        let stats = client.seen.stats.borrow().unwrap();
+        assert!(stats.room_used <= ROOM, "{} of the room", stats.room_used);
     });
+}
+
+#[test]
+fn what_is_queued_for_a_peer_that_stops_reading_is_bounded() {
+    endless_bodies(&["/endless/1024"]);
+    endless_bodies(&["/endless/1048576"]);
+    endless_bodies(&["/endless/1", "/endless/16384", "/endless/1048576"]);
 }
 
 /// Asks for bodies of 60 000 bytes that wait for the same credit; answers the order of their ends.
@@ -217,21 +232,42 @@ fn a_priority_update_before_the_request_counts() {
     });
 }
 
+/// Two bodies of 5 MB, asked for with this priority, and credit for 4 MB: by how much they were ever
+/// apart.
+fn widest_spread(path: &str, priority: &str) -> usize {
+    let mut widest = 0;
+    run(PIPE, async |client| {
+        client.wide_windows().await;
+        let ids = [
+            client.ask(path, priority).await,
+            client.ask(path, priority).await,
+        ];
+        client.grant(4_000_000).await;
+        while client.next().await.is_some() {
+            let [first, second] = ids.map(|id| client.got[&id]);
+            widest = widest.max(first.abs_diff(second));
+        }
+        assert_eq!(client.total, 4_000_000 + 65_535);
+    });
+    widest
+}
+
 //= test RFC 9218 §4.2
 #[test]
 fn one_after_the_other_unless_incremental() {
-    for (priority, is_shared) in [("u=2", false), ("u=2, i", true)] {
-        run(PIPE, async |client| {
-            client.wide_windows().await;
-            client.ask("/bytes/5000000", priority).await;
-            client.ask("/bytes/5000000", priority).await;
-            client.grant(4_000_000).await;
-            client.rest().await;
-            let [first, second] = [1, 3].map(|id| client.got[&id]);
-            // A producer that found the room free may be ahead by what that holds, and no more.
-            let spread = first.abs_diff(second);
-            assert_eq!(spread <= ROOM, is_shared, "{priority}: {first}, {second}");
-        });
+    let spread = widest_spread("/large/5000000", "u=2");
+    assert_eq!(spread, 4_000_000 + 65_535, "all for the first");
+    // What a producer of small pieces leaves of a batch, the next one fills.
+    let spread = widest_spread("/bytes/5000000", "u=2");
+    assert!(spread > 2_000_000, "{spread} apart");
+}
+
+//= test RFC 9218 §4.2
+#[test]
+fn producers_of_small_pieces_share_as_those_of_large_ones() {
+    for path in ["/bytes/5000000", "/large/5000000"] {
+        let spread = widest_spread(path, "u=2, i");
+        assert!(spread <= 2 * QUANTUM, "{path}: {spread} apart");
     }
 }
 
@@ -258,7 +294,7 @@ fn a_lower_level_is_not_starved() {
         client.wide_windows().await;
         client.grant(1 << 22).await;
         for urgency in ["u=0, i", "u=0, i", "u=3", "u=7"] {
-            client.ask("/endless", urgency).await;
+            client.ask("/endless/1024", urgency).await;
         }
         client.rest().await;
         let least = client.total / 20;

@@ -361,7 +361,7 @@ where
         // While answers wait the connection does not read. It may want to, now that they left.
         let resumed = read == Halt::Idle && self.connection.wants_read();
         if resumed || read == Halt::Bound || wrote == Halt::Bound {
-            return Turn::Again;
+            return self.yield_to_producers(cx);
         }
         if !self.connection.has_streams() {
             self.reader.rest();
@@ -371,6 +371,16 @@ where
             Poll::Ready(()) => Turn::Again,
             Poll::Pending => Turn::Wait,
         }
+    }
+
+    /// Another turn follows; but producers that were woken run first, so that the next batch is
+    /// shared by all who can send and not left to those who had more in hand.
+    fn yield_to_producers(&self, cx: &Context<'_>) -> Turn {
+        if !self.hub.shared().take_resumed() {
+            return Turn::Again;
+        }
+        cx.waker().wake_by_ref();
+        Turn::Wait
     }
 
     fn deadline(&self) -> Option<Instant> {

@@ -6,12 +6,14 @@
 use super::room::{FLOOR, Room, above_floor};
 
 /// Bytes of this producer, counted from the stream's birth.
-/// Invariant: `taken <= queued`; what is buffered is the difference.
+/// Invariant: `taken <= queued`; what is buffered is the difference. What is on offer comes behind it.
 #[derive(Debug, Default)]
 pub(super) struct Account {
     pub(super) queued: u64,
     pub(super) taken: u64,
-    /// Queued and not yet reported to the task.
+    /// Handed over by `send`, which waits: the task may take them, but they are charged to nobody.
+    pub(super) offered: usize,
+    /// Queued or offered, and not yet reported to the task.
     pub(super) unreported: usize,
     /// The sum of the peer's WINDOW_UPDATEs: the window is this + initial - queued.
     pub(super) credit: i64,
@@ -19,6 +21,8 @@ pub(super) struct Account {
     pub(super) requested: u64,
     /// Room granted by the scheduler, above the floor.
     pub(super) granted: usize,
+    /// The producer waits for a grant.
+    pub(super) asked: bool,
     /// The capacity that the application was last told, less what it used of it.
     pub(super) reported: usize,
 }
@@ -26,6 +30,19 @@ pub(super) struct Account {
 impl Account {
     pub(super) fn buffered(&self) -> usize {
         (self.queued - self.taken) as usize
+    }
+
+    pub(super) fn above_floor(&self) -> usize {
+        above_floor(self.buffered())
+    }
+
+    pub(super) fn is_offering(&self) -> bool {
+        self.offered > 0
+    }
+
+    /// What of the offer would lie above the floor.
+    pub(super) fn offer_above_floor(&self) -> usize {
+        above_floor(self.buffered() + self.offered) - self.above_floor()
     }
 
     /// The stream's window that is left for bytes not yet queued.
@@ -40,34 +57,62 @@ impl Account {
     ///
     /// A grant is worth what is still free: it reserves nothing.
     pub(super) fn room(&self, room: &Room) -> usize {
-        FLOOR
-            .saturating_sub(self.buffered())
-            .saturating_add(room.direct().max(self.granted.min(room.free())))
+        let floor = FLOOR.saturating_sub(self.buffered());
+        floor.saturating_add(self.room_above_floor(room))
+    }
+
+    pub(super) fn room_above_floor(&self, room: &Room) -> usize {
+        let direct = room.direct(self.above_floor());
+        direct.max(self.granted.min(room.free()))
+    }
+
+    /// Charges the room what the offer needs of it, if it may have that.
+    pub(super) fn take_room(&self, room: &Room) -> bool {
+        room.take(self.offer_above_floor(), self.above_floor(), self.granted)
+    }
+
+    /// A value of so many bytes has arrived, which waits for capacity.
+    pub(super) fn offer(&mut self, bytes: usize) {
+        self.offered = bytes;
+        self.unreported += bytes;
+    }
+
+    /// All of the offer is queued now; what of it needed room has been charged.
+    pub(super) fn admit(&mut self) {
+        self.granted = self.granted.saturating_sub(self.offer_above_floor());
+        self.queued += std::mem::take(&mut self.offered) as u64;
+        self.requested = self.requested.max(self.queued);
     }
 
     /// `bytes` have arrived: answers how much of them the room is charged.
     pub(super) fn queue(&mut self, bytes: usize) -> usize {
-        let above = above_floor(self.buffered());
+        let above = self.above_floor();
         self.queued += bytes as u64;
         self.unreported += bytes;
         self.requested = self.requested.max(self.queued);
         self.reported = self.reported.saturating_sub(bytes);
-        let charged = above_floor(self.buffered()) - above;
+        let charged = self.above_floor() - above;
         self.granted = self.granted.saturating_sub(charged);
         charged
     }
 
     /// `bytes` went into a batch: answers how much of the room returns.
     pub(super) fn take(&mut self, bytes: usize) -> usize {
-        let above = above_floor(self.buffered());
-        self.taken = self.queued.min(self.taken + bytes as u64);
-        above - above_floor(self.buffered())
+        let above = self.above_floor();
+        self.taken += bytes as u64;
+        // What was only on offer goes through without being charged.
+        let through = self.taken.saturating_sub(self.queued) as usize;
+        self.offered = self.offered.saturating_sub(through);
+        self.queued = self.queued.max(self.taken);
+        self.requested = self.requested.max(self.queued);
+        above - self.above_floor()
     }
 
     /// Nothing is buffered any more: answers how much of the room returns.
     pub(super) fn clear(&mut self) -> usize {
-        let above = above_floor(self.buffered());
+        let above = self.above_floor();
         self.taken = self.queued;
+        self.offered = 0;
         self.unreported = 0;
         self.granted = 0;
         above

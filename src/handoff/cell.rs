@@ -9,7 +9,8 @@ use http::{HeaderMap, Request};
 
 use super::handles::{Promise, Reader, Writer};
 use super::inbox::{Inbox, Opener};
-use super::outbox::{Outbox, Queue};
+use super::outbox::Outbox;
+use super::sending::Queue;
 use super::shared::Shared;
 use crate::error::Error;
 use crate::frame::{Reason, StreamId};
@@ -108,6 +109,10 @@ impl<B: Buf> Port for Cell<B> {
 
     fn took(&self, bytes: usize) {
         self.outbox.took(bytes);
+    }
+
+    fn takes(&self, free: usize) -> bool {
+        self.outbox.takes(free)
     }
 
     fn grant(&self, bytes: usize) {

@@ -157,6 +157,14 @@ impl<B: Buf> Writer<B> {
         self.outbox.send_data(data, end)
     }
 
+    pub(crate) fn poll_send(
+        &self,
+        cx: &Context<'_>,
+        data: &mut Option<B>,
+    ) -> Poll<Result<(), Error>> {
+        self.outbox.poll_send(cx, data)
+    }
+
     pub(crate) fn send_trailers(&self, trailers: HeaderMap) -> Result<(), Error> {
         message::check_trailers(&trailers)?;
         self.outbox.send_trailers(trailers)

@@ -49,6 +49,7 @@ mod opening;
 mod outbox;
 mod ping;
 mod room;
+mod sending;
 mod shared;
 mod waiting;
 

@@ -11,7 +11,7 @@ use bytes::Buf;
 use super::cell::Cell;
 use super::handles::{Reader, Writer};
 use super::inbox::Opener;
-use super::outbox::Queue;
+use super::sending::Queue;
 use super::shared::{Limits, Shared};
 use crate::error::{Error, Misuse};
 use crate::frame::StreamId;

@@ -3,17 +3,21 @@
 //! Owns: what the application queued and the task has not collected, and how much more it may
 //! queue. Does not know: frames, or when its turn is. Keeps I3 (a producer is told no more than
 //! window, bounds and room allow) and I7 for producers.
+//!
+//! `send` hands its value over at once, as an *offer*: the task may send all of it in its turn, but
+//! the producer waits until what is left of it fits the capacity, and only then is that charged.
 
 use std::task::{Context, Poll, Waker};
 
 use bytes::Buf;
-use http::request::Parts;
 use http::{HeaderMap, Method};
 
 use super::account::Account;
 use super::handles::PollReset;
 use super::inbox::Inbox;
-use super::waiting::{Waiting, poll_locked, wake};
+use super::room::most_of;
+use super::sending::{Phase, Queue, Stopped};
+use super::waiting::{poll_locked, wake};
 use crate::error::{Error, Misuse};
 use crate::frame::{MAX_WINDOW_SIZE, Reason, StreamId};
 use crate::message::{ContentLength, Head, Priority};
@@ -25,39 +29,6 @@ use crate::sync::{Arc, Mutex, lock};
 pub(super) struct Outbox<B> {
     inbox: Arc<Inbox>,
     queue: Mutex<Queue<B>>,
-}
-
-/// What is queued, and how it stands.
-#[derive(Debug)]
-pub(super) struct Queue<B> {
-    waiting_for_task: Outgoing<B>,
-    phase: Phase,
-    /// The question was HEAD: the answer has no content, whatever length it names.
-    to_head: bool,
-    content_length: ContentLength,
-    account: Account,
-    /// The application's reset, until it is collected.
-    reset: Option<Reason>,
-    priority: Option<Priority>,
-    opened: bool,
-    producer: Waiting,
-    resets: Waiting,
-    opening: Waiting,
-}
-
-/// How far the application has come with sending, or what stopped it.
-#[derive(Debug)]
-enum Phase {
-    /// The final head is still to be sent.
-    Head,
-    /// Data may be sent.
-    Body,
-    /// The end has been queued.
-    Ended,
-    /// The sending half was ended early, by this reason.
-    Stopped(Reason),
-    /// The stream is over.
-    Failed(Error),
 }
 
 impl<B: Buf> Outbox<B> {
@@ -98,10 +69,7 @@ impl<B: Buf> Outbox<B> {
     }
 
     pub(super) fn send_data(&self, data: B, end: bool) -> Result<(), Error> {
-        let bytes = data.remaining();
-        if bytes > MAX_WINDOW_SIZE as usize {
-            return Err(Misuse::PayloadTooBig.into());
-        }
+        let bytes = length_of(&data)?;
         let room = self.inbox.shared().room();
         self.change(data, |queue, data| {
             queue.expect_phase_body()?;
@@ -116,6 +84,36 @@ impl<B: Buf> Outbox<B> {
             }
             Ok(())
         })
+    }
+
+    /// Hands `data` over at the first poll, unless a value that nobody awaited is still before it.
+    /// Ready when what is left of it fits the capacity.
+    pub(super) fn poll_send(
+        &self,
+        cx: &Context<'_>,
+        data: &mut Option<B>,
+    ) -> Poll<Result<(), Error>> {
+        let bytes = data.as_ref().map_or(Ok(0), length_of)?;
+        let mut news = false;
+        let polled = poll_locked(
+            &self.queue,
+            cx,
+            |q| &mut q.producer,
+            |queue| {
+                let handed = queue.hand_over(data, bytes)?;
+                self.admit(queue);
+                let asks = queue.account.is_offering() && self.asks_for_room(queue);
+                news |= handed || asks;
+                match queue.account.is_offering() || data.is_some() {
+                    false => Poll::Ready(Ok(())),
+                    true => Poll::Pending,
+                }
+            },
+        );
+        if news {
+            self.inbox.post();
+        }
+        polled
     }
 
     pub(super) fn send_trailers(&self, trailers: HeaderMap) -> Result<(), Error> {
@@ -156,7 +154,9 @@ impl<B: Buf> Outbox<B> {
     /// Asks for capacity for `bytes` beyond what is queued.
     pub(super) fn reserve(&self, bytes: usize) {
         let mut queue = lock(&self.queue);
-        queue.account.requested = queue.account.queued.saturating_add(bytes as u64);
+        let account = &mut queue.account;
+        let handed_over = account.queued + account.offered as u64;
+        account.requested = handed_over.saturating_add(bytes as u64);
     }
 
     pub(super) fn capacity(&self) -> usize {
@@ -165,7 +165,7 @@ impl<B: Buf> Outbox<B> {
 
     /// Ready when there is capacity that the application has not been told of.
     pub(super) fn poll_capacity(&self, cx: &Context<'_>) -> Poll<Option<Result<usize, Error>>> {
-        let mut short_of_room = false;
+        let mut asks = false;
         let polled = poll_locked(
             &self.queue,
             cx,
@@ -182,12 +182,11 @@ impl<B: Buf> Outbox<B> {
                     return Poll::Ready(Some(Ok(capacity)));
                 }
                 queue.account.reported = capacity;
-                short_of_room = self.is_short_of_room(queue);
+                asks |= self.asks_for_room(queue);
                 Poll::Pending
             },
         );
-        if polled.is_pending() && short_of_room {
-            self.inbox.shared().room().set_waiting();
+        if asks {
             self.inbox.post();
         }
         polled
@@ -235,17 +234,15 @@ impl<B: Buf> Outbox<B> {
 
     pub(super) fn collect(&self, into: &mut Outgoing<B>) -> News {
         let mut queue = lock(&self.queue);
-        let waiting = &mut queue.waiting_for_task;
-        move_all(&mut waiting.heads, &mut into.heads);
-        move_all(&mut waiting.data, &mut into.data);
-        if waiting.trailers.is_some() {
-            into.trailers = waiting.trailers.take();
-        }
-        into.end |= std::mem::take(&mut waiting.end);
-        let interest = if queue.producer.is_some() && self.is_short_of_room(&queue) {
-            Interest::Room
-        } else {
-            Interest::None
+        queue.move_into(into);
+        // Room may have been resumed since the producer asked for it: then it waits for nothing.
+        let waker = self.satisfied(&mut queue);
+        // Whoever is still short stands in the list from now on.
+        queue.account.asked = false;
+        let asks = queue.producer.is_some() && self.asks_for_room(&mut queue);
+        let interest = match asks {
+            true => Interest::Room,
+            false => Interest::None,
         };
         let news = News {
             queued: std::mem::take(&mut queue.account.unreported),
@@ -254,10 +251,8 @@ impl<B: Buf> Outbox<B> {
             priority: queue.priority.take(),
             interest,
         };
-        // Room may have been resumed since the producer asked for it: then it waits for nothing.
-        let waker = self.satisfied(&mut queue);
         drop(queue);
-        wake(waker);
+        self.inbox.shared().resume(waker);
         news
     }
 
@@ -266,14 +261,27 @@ impl<B: Buf> Outbox<B> {
         self.re_evaluate(|queue| room.give_back(queue.account.take(bytes)));
     }
 
+    /// Whether the producer, which waits for room, holds less than its share while `free` is left.
+    pub(super) fn takes(&self, free: usize) -> bool {
+        lock(&self.queue).account.above_floor() < most_of(free)
+    }
+
     pub(super) fn grant(&self, bytes: usize) {
-        // It is woken in any case: if the room is gone again it asks anew.
-        let waker = {
+        let (waker, asks) = {
             let mut queue = lock(&self.queue);
             queue.account.granted = bytes;
-            queue.producer.take()
+            queue.account.asked = false;
+            match queue.account.is_offering() && !self.admit(&mut queue) {
+                // Others were faster, or some of the value must leave first.
+                true => (None, self.asks_for_room(&mut queue)),
+                // It is woken in any case: if the room is gone again it asks anew.
+                false => (queue.producer.take(), false),
+            }
         };
-        wake(waker);
+        self.inbox.shared().resume(waker);
+        if asks {
+            self.inbox.post();
+        }
     }
 
     pub(super) fn set_credit(&self, credit: i64) {
@@ -327,44 +335,83 @@ impl<B: Buf> Outbox<B> {
         changed
     }
 
-    /// Changes what the capacity depends on, and wakes the producer if it has more than it knows.
+    /// Changes what the capacity depends on, and wakes the producer if it has more than it knows,
+    /// or asks for room in its stead.
     fn re_evaluate(&self, change: impl FnOnce(&mut Queue<B>)) {
-        let waker = {
+        let (waker, asks) = {
             let mut queue = lock(&self.queue);
             change(&mut queue);
-            self.satisfied(&mut queue)
+            let waker = self.satisfied(&mut queue);
+            let asks = queue.producer.is_some() && self.asks_for_room(&mut queue);
+            (waker, asks)
         };
-        wake(waker);
+        self.inbox.shared().resume(waker);
+        if asks {
+            self.inbox.post();
+        }
     }
 
-    /// The producer that waits, if there is more capacity than it knows of.
+    /// The producer that waits, if its value is admitted or there is more capacity than it knows of.
     fn satisfied(&self, queue: &mut Queue<B>) -> Option<Waker> {
-        let has_more = queue.producer.is_some() && self.capacity_of(queue) > queue.account.reported;
+        let is_admitted = queue.account.is_offering() && self.admit(queue);
+        let has_more = is_admitted
+            || queue.producer.is_some() && self.capacity_of(queue) > queue.account.reported;
         has_more.then(|| queue.producer.take()).flatten()
     }
 
+    /// Charges what is left of an offer, if it fits. True if nothing is on offer any more.
+    fn admit(&self, queue: &mut Queue<B>) -> bool {
+        let account = &mut queue.account;
+        let fits = account.offered <= self.bound_of(account)
+            && account.take_room(self.inbox.shared().room());
+        if fits {
+            account.admit();
+        }
+        fits
+    }
+
     fn capacity_of(&self, queue: &Queue<B>) -> usize {
-        if !matches!(queue.phase, Phase::Head | Phase::Body) {
+        let account = &queue.account;
+        if !matches!(queue.phase, Phase::Head | Phase::Body) || account.is_offering() {
             return 0;
         }
-        let shared = self.inbox.shared();
-        let account = &queue.account;
         let requested = usize::try_from(account.requested.saturating_sub(account.queued));
         requested
             .unwrap_or(usize::MAX)
-            .min(account.window(shared.initial_window()))
-            .min(shared.max_send_buffer().saturating_sub(account.buffered()))
-            .min(account.room(shared.room()))
+            .min(self.bound_of(account))
+            .min(account.room(self.inbox.shared().room()))
     }
 
-    /// The producer has asked for capacity, its window and bound allow it, and only room is short.
-    fn is_short_of_room(&self, queue: &Queue<B>) -> bool {
+    /// What the stream's window and its own bound allow.
+    fn bound_of(&self, account: &Account) -> usize {
         let shared = self.inbox.shared();
+        let buffer = shared.max_send_buffer().saturating_sub(account.buffered());
+        account.window(shared.initial_window()).min(buffer)
+    }
+
+    /// Window and bound allow what the producer wants, and only room is short. An offer that a grant
+    /// cannot cover waits until some of it has left.
+    fn is_short_of_room(&self, queue: &Queue<B>) -> bool {
         let account = &queue.account;
-        account.requested > account.queued
-            && account.window(shared.initial_window()) > 0
-            && account.buffered() < shared.max_send_buffer()
-            && account.room(shared.room()) == 0
+        let room = self.inbox.shared().room();
+        if account.is_offering() {
+            let wanted = account.offer_above_floor();
+            return wanted <= room.largest_grant()
+                && wanted > account.room_above_floor(room)
+                && account.offered <= self.bound_of(account);
+        }
+        account.requested > account.queued && self.bound_of(account) > 0 && account.room(room) == 0
+    }
+
+    /// Closes the direct way to the room for a producer that waits, is short of room and has not
+    /// asked yet. True if the cell must be posted for it.
+    fn asks_for_room(&self, queue: &mut Queue<B>) -> bool {
+        if queue.account.asked || !self.is_short_of_room(queue) {
+            return false;
+        }
+        queue.account.asked = true;
+        self.inbox.shared().room().set_waiting();
+        true
     }
 
     fn finish_stop(&self, stopped: Stopped<B>) {
@@ -381,119 +428,10 @@ impl<B> Drop for Outbox<B> {
     }
 }
 
-/// What a stop leaves to be handled after the lock.
-struct Stopped<B> {
-    dropped: (Outgoing<B>, Option<Phase>),
-    held: usize,
-    wakers: [Option<Waker>; 3],
-}
-
-impl<B> Queue<B> {
-    /// Of a stream that begins with this request.
-    pub(super) fn request(head: Box<Parts>, end: bool) -> Result<Queue<B>, Error> {
-        let mut queue = Queue::default();
-        let length = ContentLength::new(&head.headers).map_err(Misuse::from)?;
-        queue.begin_body(length, end)?;
-        queue.waiting_for_task.heads.push_back(Head::Request(head));
-        Ok(queue)
-    }
-
-    /// Of a stream that is promised as the answer to this request.
-    pub(super) fn promise(head: Box<Parts>) -> Queue<B> {
-        let mut queue = Queue {
-            to_head: head.method == Method::HEAD,
-            ..Queue::default()
-        };
-        queue.waiting_for_task.heads.push_back(Head::Request(head));
-        queue
-    }
-
-    /// The final head is queued, and perhaps the end with it.
-    fn begin_body(&mut self, length: ContentLength, end: bool) -> Result<(), Misuse> {
-        if end {
-            length.end()?;
-        }
-        self.content_length = length;
-        self.phase = if end { Phase::Ended } else { Phase::Body };
-        self.waiting_for_task.end = end;
-        Ok(())
-    }
-
-    /// What is sent must be what the head announced; a refused part counts for nothing.
-    fn count_content(&mut self, bytes: usize, end: bool) -> Result<(), Misuse> {
-        let mut length = self.content_length;
-        length.recv(bytes)?;
-        if end {
-            length.end()?;
-        }
-        self.content_length = length;
-        Ok(())
-    }
-
-    /// Ends sending; a stream that has failed stays failed.
-    fn stop(&mut self, phase: Phase) -> Stopped<B> {
-        let phase = match self.phase {
-            Phase::Failed(_) => phase,
-            _ => std::mem::replace(&mut self.phase, phase),
-        };
-        Stopped {
-            dropped: (std::mem::take(&mut self.waiting_for_task), Some(phase)),
-            held: self.account.clear(),
-            wakers: [
-                self.producer.take(),
-                self.resets.take(),
-                self.opening.take(),
-            ],
-        }
-    }
-
-    /// Whether the stream has its slot, or needs none any more.
-    fn has_opened(&self) -> bool {
-        self.opened || matches!(self.phase, Phase::Failed(_) | Phase::Stopped(_))
-    }
-
-    fn expect_phase_head(&self) -> Result<(), Error> {
-        match &self.phase {
-            Phase::Head => Ok(()),
-            Phase::Body | Phase::Ended => Err(Misuse::HeadSentTwice.into()),
-            Phase::Stopped(_) => Err(Misuse::InactiveStream.into()),
-            Phase::Failed(error) => Err(error.clone()),
-        }
-    }
-
-    fn expect_phase_body(&self) -> Result<(), Error> {
-        match &self.phase {
-            Phase::Body => Ok(()),
-            Phase::Head => Err(Misuse::UnexpectedFrame.into()),
-            Phase::Ended | Phase::Stopped(_) => Err(Misuse::InactiveStream.into()),
-            Phase::Failed(error) => Err(error.clone()),
-        }
-    }
-}
-
-impl<B> Default for Queue<B> {
-    fn default() -> Queue<B> {
-        Queue {
-            waiting_for_task: Outgoing::default(),
-            phase: Phase::Head,
-            to_head: false,
-            content_length: ContentLength::Unknown,
-            account: Account::default(),
-            reset: None,
-            priority: None,
-            opened: false,
-            producer: Waiting::default(),
-            resets: Waiting::default(),
-            opening: Waiting::default(),
-        }
-    }
-}
-
-/// Moves a queue over without asking its values anything; usually by swapping two pointers.
-fn move_all<T>(from: &mut std::collections::VecDeque<T>, to: &mut std::collections::VecDeque<T>) {
-    if to.is_empty() {
-        std::mem::swap(from, to);
-    } else {
-        to.append(from);
+fn length_of<B: Buf>(data: &B) -> Result<usize, Misuse> {
+    let bytes = data.remaining();
+    match bytes > MAX_WINDOW_SIZE as usize {
+        true => Err(Misuse::PayloadTooBig),
+        false => Ok(bytes),
     }
 }

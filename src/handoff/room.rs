@@ -2,12 +2,16 @@
 //!
 //! Owns: one atomic word, the bytes used and the flag that somebody waits. Does not know: streams.
 //! Keeps I3: bytes above a stream's floor are debited here when they arrive, never when they are
-//! promised, and given back when they enter a batch or are dropped.
+//! promised, and given back when they enter a batch or are dropped; and its part of I2: nobody takes
+//! all that is free, so who comes late finds some.
 
 use crate::sync::{AtomicUsize, Ordering};
 
 /// Bytes that every open stream may have buffered, whatever the others hold.
 pub(crate) const FLOOR: usize = 16_384;
+
+/// Less is not worth a wake-up or a frame: a producer that has so little left waits its turn.
+const LEAST_SHARE: usize = 1024;
 
 const WAITING: usize = 1;
 const STEP: usize = 2;
@@ -29,14 +33,28 @@ impl Room {
         }
     }
 
-    /// What a producer may add above its floor right now: nothing while somebody waits.
-    pub(super) fn direct(&self) -> usize {
-        let word = self.word.load(Ordering::Acquire);
-        if word & WAITING != 0 {
-            0
-        } else {
-            self.limit.saturating_sub(word / STEP)
-        }
+    /// What a producer that holds `mine` may add above its floor right now: nothing while somebody
+    /// waits, and no more than a share that leaves some to others.
+    pub(super) fn direct(&self, mine: usize) -> usize {
+        self.share(self.word.load(Ordering::Acquire), mine)
+    }
+
+    /// Charges `bytes` to a producer that holds `mine`, if its direct share or what it was granted
+    /// allows all of them. The limit holds whoever else charges at the same time.
+    pub(super) fn take(&self, bytes: usize, mine: usize, granted: usize) -> bool {
+        let taken = self
+            .word
+            .fetch_update(Ordering::AcqRel, Ordering::Acquire, |word| {
+                let granted = granted.min(self.limit.saturating_sub(word / STEP));
+                let fits = bytes <= granted.max(self.share(word, mine));
+                fits.then(|| word + bytes * STEP)
+            });
+        bytes == 0 || taken.is_ok()
+    }
+
+    /// No grant is larger.
+    pub(super) fn largest_grant(&self) -> usize {
+        FLOOR.min(self.limit)
     }
 
     /// What may be granted to those who wait.
@@ -62,15 +80,36 @@ impl Room {
         }
     }
 
-    /// Somebody waits for room.
+    /// Somebody waits for room. If little is left, nobody takes it directly from now on.
     pub(super) fn set_waiting(&self) {
-        self.word.fetch_or(WAITING, Ordering::AcqRel);
+        if self.free() < low_water(self.limit) {
+            self.word.fetch_or(WAITING, Ordering::AcqRel);
+        }
+    }
+
+    fn share(&self, word: usize, mine: usize) -> usize {
+        if word & WAITING != 0 {
+            return 0;
+        }
+        let share = most_of(self.limit.saturating_sub(word / STEP)).saturating_sub(mine) / 3;
+        if share < LEAST_SHARE { 0 } else { share }
     }
 
     /// Those who waited have been resumed.
     pub(super) fn clear_waiting(&self) {
         self.word.fetch_and(!WAITING, Ordering::AcqRel);
     }
+}
+
+/// Room that was full is given out again from this on, not at every byte.
+pub(crate) fn low_water(limit: usize) -> usize {
+    FLOOR.max(limit / 4).min(limit)
+}
+
+/// What one producer may hold of the room while `free` bytes of it are left: twice that. So one alone
+/// has two thirds, of two each has two fifths, and who comes late always finds some.
+pub(super) fn most_of(free: usize) -> usize {
+    free.saturating_mul(2)
 }
 
 /// The part of `buffered` bytes that lies above a stream's floor.

@@ -32,6 +32,8 @@ pub(crate) struct Shared {
     max_send_buffer: usize,
     initial_window: AtomicU32,
     recv_window: AtomicU32,
+    /// Producers were woken since the task last asked.
+    resumed: AtomicBool,
     /// Receive credit released by streams whose slot is gone.
     credit: AtomicUsize,
     /// Streams opened by the peer that the application still has handles of.
@@ -62,6 +64,7 @@ impl Shared {
             max_send_buffer: limits.max_send_buffer,
             initial_window: AtomicU32::new(65_535),
             recv_window: AtomicU32::new(limits.recv_window),
+            resumed: AtomicBool::new(false),
             credit: AtomicUsize::new(0),
             held: AtomicUsize::new(0),
             requesters: AtomicUsize::new(0),
@@ -91,6 +94,11 @@ impl Shared {
             return 0;
         }
         self.credit.swap(0, Ordering::AcqRel)
+    }
+
+    /// Whether producers were woken since the last call: they should run before the next batch.
+    pub(crate) fn take_resumed(&self) -> bool {
+        self.resumed.load(Ordering::Relaxed) && self.resumed.swap(false, Ordering::Relaxed)
     }
 
     pub(crate) fn take_ping(&self) -> Option<[u8; 8]> {
@@ -212,6 +220,14 @@ impl Shared {
         };
         if first {
             self.task.wake();
+        }
+    }
+
+    /// Wakes a producer, and remembers that it did.
+    pub(super) fn resume(&self, producer: Option<Waker>) {
+        if let Some(waker) = producer {
+            self.resumed.store(true, Ordering::Relaxed);
+            waker.wake();
         }
     }
 

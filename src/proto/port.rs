@@ -68,6 +68,11 @@ pub(crate) trait Port: Clone {
     /// `bytes` of what was collected entered a batch: they no longer count against the producer.
     /// Wakes a producer that waits for capacity if it has some now.
     fn took(&self, bytes: usize);
+    /// Whether the producer that waits for room holds less of it than its share, while `free` bytes
+    /// are left. One that holds more waits until some of its own have been sent.
+    fn takes(&self, free: usize) -> bool {
+        free > 0
+    }
     /// The producer that waits for room may buffer one quantum more, and is woken. A grant
     /// reserves nothing.
     fn grant(&self, bytes: usize);

@@ -36,20 +36,29 @@ impl Queue {
     }
 
     pub(super) fn push_back<P: Port>(&mut self, streams: &mut Streams<P>, slot: Slot) {
-        let before = self.last;
-        set_links(
-            streams,
-            slot,
-            Links {
-                before,
-                after: None,
-            },
-        );
+        self.insert(streams, slot, None);
+    }
+
+    /// Puts a stream before `after`, which is a member, or at the end.
+    pub(super) fn insert<P: Port>(
+        &mut self,
+        streams: &mut Streams<P>,
+        slot: Slot,
+        after: Option<Slot>,
+    ) {
+        let before = match after.and_then(|after| streams.at(after)) {
+            Some(member) => member.links.before,
+            None => self.last,
+        };
+        set_links(streams, slot, Links { before, after });
         match before {
-            Some(last) => edit_links(streams, last, |links| links.after = Some(slot)),
+            Some(before) => edit_links(streams, before, |links| links.after = Some(slot)),
             None => self.first = Some(slot),
         }
-        self.last = Some(slot);
+        match after {
+            Some(after) => edit_links(streams, after, |links| links.before = Some(slot)),
+            None => self.last = Some(slot),
+        }
         self.length += 1;
     }
 
@@ -71,7 +80,6 @@ impl Queue {
     }
 
     /// The member behind `slot`.
-    #[cfg(test)]
     pub(super) fn after<P: Port>(streams: &Streams<P>, slot: Slot) -> Option<Slot> {
         streams.at(slot).and_then(|stream| stream.links.after)
     }

@@ -28,6 +28,10 @@ pub(super) const PATIENCE: u32 = 16;
 
 const LEVELS: usize = 8;
 
+/// How far a stream that comes back looks for its place: so far that those whose turn is near keep
+/// their order, and not so far that a long list costs time.
+const LOOK_AHEAD: usize = 16;
+
 /// The lists of one connection.
 #[derive(Debug, Default)]
 pub(super) struct Scheduler {
@@ -79,6 +83,11 @@ impl Scheduler {
             list.unlink(streams, slot);
         }
         self.forget_waiting(has);
+        if let Wait::Send(rank) = wants {
+            if rank.order == Order::Serial {
+                return self.send_list[level_of(rank.urgency)].push_serial(streams, slot);
+            }
+        }
         if let Some(list) = self.list(wants) {
             list.push_back(streams, slot);
         }
@@ -217,6 +226,15 @@ impl Level {
         serial
             .filter(|slot| self.serial_round != self.round || is_within(slot))
             .or_else(|| shared.filter(|slot| is_new(slot) || is_within(slot)))
+    }
+
+    /// Among those that are served one after the other the one that was opened first goes first, also
+    /// if it was away for a while because its producer was slower than the wire.
+    fn push_serial<P: Port>(&mut self, streams: &mut Streams<P>, slot: Slot) {
+        let id_of = |slot: Slot| streams.at(slot).map(|stream| stream.id);
+        let members = std::iter::successors(self.serial.first(), |at| Queue::after(streams, *at));
+        let later = members.take(LOOK_AHEAD).find(|at| id_of(*at) > id_of(slot));
+        self.serial.insert(streams, slot, later);
     }
 
     /// Gives a stream its quantum, unless it is within its turn.

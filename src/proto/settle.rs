@@ -116,6 +116,7 @@ impl<R: Ports> Connection<R> {
     }
 
     /// Grants room to those who wait, in the order of asking, a quantum each, while there is some.
+    /// Who holds its share keeps its place and gets none: what is left is for others.
     ///
     /// Room that was full is only given out again once a quarter is free. A grant reserves nothing:
     /// it is set aside by count until the turn is over, so that not all race for the same bytes.
@@ -131,12 +132,18 @@ impl<R: Ports> Connection<R> {
         {
             return;
         }
-        while let Some(key) = self.waiting_in_list.front().copied() {
+        let share = free;
+        let mut index = 0;
+        while let Some(key) = self.waiting_in_list.get(index).copied() {
             let slot = self.streams.resolve(key);
             if let Some(stream) = slot.and_then(|slot| self.streams.at_mut(slot)) {
                 if stream.may_send() {
                     if free == 0 {
                         return;
+                    }
+                    if !stream.port.takes(share) {
+                        index += 1;
+                        continue;
                     }
                     stream.port.grant(QUANTUM.min(free));
                     self.set_aside += QUANTUM.min(free);
@@ -145,7 +152,7 @@ impl<R: Ports> Connection<R> {
                 }
                 stream.wants_room = false;
             }
-            self.waiting_in_list.pop_front();
+            self.waiting_in_list.remove(index);
         }
         self.ports.room_resumed();
     }

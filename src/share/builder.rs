@@ -233,7 +233,9 @@ impl<Side> Builder<Side> {
     /// How many octets of one stream may wait to be sent before its
     /// [`poll_capacity`](crate::SendStream::poll_capacity) offers no more.
     ///
-    /// Default: 400 KiB. What is sent without waiting for capacity is buffered nevertheless.
+    /// Default: 400 KiB; but one stream gets no more than one quantum and two thirds of the
+    /// [`send_room`](Self::send_room), which is less by default. What is sent without waiting for
+    /// capacity is buffered nevertheless.
     ///
     /// # Panics
     ///
@@ -247,11 +249,13 @@ impl<Side> Builder<Side> {
         self
     }
 
-    /// How many octets of all streams together may wait to be sent before `poll_capacity` offers
-    /// no more: the *send room*, shared fairly.
+    /// How many octets of all streams together may wait to be sent: the *send room*, shared fairly.
     ///
     /// Default: 128 KiB. Whatever the others hold, every stream may have one quantum (at most
-    /// 16 KiB) buffered besides. A larger room keeps a fast link busy, a smaller one saves memory.
+    /// 16 KiB) buffered besides; so a room of 0 is possible. A larger room keeps a fast link busy, a
+    /// smaller one saves memory. [`SendStream::send`](crate::SendStream::send) keeps the bound
+    /// whatever is sent; [`poll_capacity`](crate::SendStream::poll_capacity) offers no more than is
+    /// left, and what `send_data` brings beyond it is buffered nevertheless.
     pub fn send_room(&mut self, size: usize) -> &mut Self {
         self.config.send_room = size;
         self

@@ -37,7 +37,7 @@ use crate::message::Priority;
 /// does not ask before it sends can fill the memory. There are two ways to produce only what can
 /// leave soon:
 ///
-/// * [`send`] waits until the stream has capacity, then hands the data over;
+/// * [`send`] hands the data over and waits until what is left of it fits the capacity;
 /// * [`reserve_capacity`] says how much is to be sent, [`poll_capacity`] tells when some of it
 ///   may be, and [`send_data`] hands it over.
 ///
@@ -128,25 +128,29 @@ impl<B: Buf> SendStream<B> {
         self.writer.send_data(data, end_of_stream)
     }
 
-    /// Waits until the stream has capacity, then hands over a part of the body.
+    /// Hands over a part of the body, and waits until what is left of it fits the capacity.
     ///
-    /// This is [`send_data`](SendStream::send_data) with back pressure: a loop over `send` keeps
-    /// at most one value more in memory than the stream's capacity. A value is handed over whole
-    /// as soon as there is any capacity, since a large one might never fit.
+    /// This is [`send_data`](SendStream::send_data) with back pressure. The connection may send the
+    /// value at once, in the stream's turns, but as long as this waits none of it counts as buffered:
+    /// it is still the caller's, whatever its length. So what completed calls have left to be sent
+    /// never exceeds the bounds: one quantum (16 KiB) for each stream, and for all together the
+    /// [`send_room`](crate::client::Builder::send_room). A value longer than the stream can have
+    /// buffered is ready when the last part of it fits.
     ///
-    /// If the future is dropped before it is ready, nothing of `data` was sent.
+    /// # Cancellation
+    ///
+    /// The value is handed over when the future is first polled. Dropping the future later does not
+    /// take it back: all of it is sent, in order, before anything that follows. At most one value can
+    /// be left so: the next `send` keeps its own until that one fits, and if it is dropped meanwhile,
+    /// nothing of its value was sent.
     ///
     /// # Errors
     ///
     /// Those of [`poll_capacity`](SendStream::poll_capacity) and
     /// [`send_data`](SendStream::send_data).
     pub async fn send(&mut self, data: B) -> Result<(), Error> {
-        let length = data.remaining();
-        if length > 0 {
-            self.writer.reserve(length);
-            poll_fn(|cx| self.poll_some_capacity(cx)).await?;
-        }
-        self.writer.send_data(data, false)
+        let mut data = Some(data);
+        poll_fn(|cx| self.writer.poll_send(cx, &mut data)).await
     }
 
     /// Sends trailers, and ends the stream with them.
@@ -194,16 +198,6 @@ impl<B: Buf> SendStream<B> {
     /// The identifier of the stream.
     pub fn stream_id(&self) -> StreamId {
         self.writer.id()
-    }
-
-    /// Ready when at least one byte could be sent, or when sending will tell why it never can.
-    fn poll_some_capacity(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), Error>> {
-        if self.writer.capacity() > 0 {
-            return Poll::Ready(Ok(()));
-        }
-        self.writer
-            .poll_capacity(cx)
-            .map(|answer| answer.transpose().map(|_| ()))
     }
 }
 

@@ -17,6 +17,7 @@ use tokio::time::{sleep, timeout};
 use super::support::{Frame, flag, frame, headers, kind, setting, settings, settings_ack};
 
 const PIECE: usize = 1024;
+static ZEROS: [u8; 5_000_000] = [0; 5_000_000];
 const WIDE: u32 = (1 << 31) - 1;
 
 /// What the server's side shows.
@@ -183,9 +184,16 @@ async fn answer(path: String, mut respond: SendResponse<Bytes>, seen: Seen) -> R
             trailers.insert("checksum", "1".parse().unwrap());
             body.send_trailers(trailers)
         }
-        Some("endless") => loop {
-            produce(&mut body, PIECE, &seen).await?;
-        },
+        Some(size) if path.starts_with("/endless") => {
+            let size = size.parse().unwrap();
+            loop {
+                produce(&mut body, size, &seen).await?;
+            }
+        }
+        Some(length) if path.starts_with("/large") => {
+            produce(&mut body, length.parse().unwrap(), &seen).await?;
+            body.send_data(Bytes::new(), true)
+        }
         Some(length) if path.starts_with("/whole") => {
             let length = length.parse().unwrap();
             body.send_data(Bytes::from(vec![7; length]), true)
@@ -202,8 +210,7 @@ async fn answer(path: String, mut respond: SendResponse<Bytes>, seen: Seen) -> R
 }
 
 async fn produce(body: &mut SendStream<Bytes>, size: usize, seen: &Seen) -> Result<(), Error> {
-    body.send(Bytes::from_static(&[7; PIECE]).slice(..size))
-        .await?;
+    body.send(Bytes::from_static(&ZEROS).slice(..size)).await?;
     seen.accepted.set(seen.accepted.get() + size);
     Ok(())
 }

@@ -9,7 +9,7 @@ use crate::error::{Error, Initiator};
 use crate::frame::{Reason, StreamId};
 use crate::handoff::PollReset;
 use crate::handoff::room::FLOOR;
-use crate::proto::port::Port;
+use crate::proto::port::{Interest, Port};
 
 fn cancelled() -> Error {
     Error::reset(StreamId::new(1), Reason::CANCEL, Initiator::Remote)
@@ -122,6 +122,62 @@ fn loom_opening_waiter_against_slot() {
         });
         births[0].port.opened();
         drop((wait.join().unwrap(), reader));
+    });
+}
+
+/// A `send` of more than the floor, waiting in a thread of its own, and what the task does meanwhile.
+fn waiting_send(room: usize, task: impl Fn(&super::Hub<Bytes>, &super::Cell<Bytes>) -> bool) {
+    let hub = hub(room);
+    let (cell, writer, reader) = answering(&hub);
+    let wait = spawn(move || {
+        let mut data = Some(body(FLOOR + 5));
+        let sent = block_on(poll_fn(|cx| writer.poll_send(cx, &mut data)));
+        (sent.is_ok(), writer)
+    });
+    let expected = task(&hub, &cell);
+    let (is_sent, writer) = wait.join().unwrap();
+    assert_eq!(is_sent, expected);
+    drop((writer, reader));
+}
+
+#[test]
+fn loom_send_waiter_against_drain() {
+    model(|| {
+        waiting_send(0, |hub, cell| {
+            let mut queued = 0;
+            while queued == 0 {
+                block_on(super::posted(hub.shared()));
+                queued += collect(cell).0.queued;
+            }
+            cell.took(5);
+            true
+        });
+    });
+}
+
+#[test]
+fn loom_send_waiter_against_grant() {
+    model(|| {
+        waiting_send(5, |hub, cell| {
+            let mut interest = Interest::None;
+            while interest != Interest::Room {
+                block_on(super::posted(hub.shared()));
+                interest = collect(cell).0.interest;
+            }
+            cell.grant(5);
+            true
+        });
+    });
+}
+
+#[test]
+fn loom_send_waiter_against_reset() {
+    model(|| {
+        waiting_send(0, |hub, cell| {
+            cell.fail(cancelled());
+            assert_eq!(hub.shared().room_used(), 0);
+            false
+        });
     });
 }
 

@@ -6,6 +6,7 @@ mod loom_mailbox;
 mod loom_outbox;
 mod loom_room;
 mod rules;
+mod sending;
 
 use std::future::poll_fn;
 use std::task::{Context, Poll, Waker};

@@ -12,11 +12,11 @@ use crate::handoff::room::FLOOR;
 use crate::message::Head;
 use crate::proto::port::{Delivery, Interest, Port, Ports};
 
-fn cancelled() -> Error {
+pub(super) fn cancelled() -> Error {
     Error::reset(StreamId::new(1), Reason::CANCEL, Initiator::Remote)
 }
 
-fn body(bytes: usize) -> Bytes {
+pub(super) fn body(bytes: usize) -> Bytes {
     Bytes::from(vec![0; bytes])
 }
 
@@ -59,19 +59,22 @@ fn complete_message_stays_complete_after_a_reset() {
 
 #[test]
 fn capacity_is_floor_plus_room_and_no_more_than_asked() {
-    let hub = hub(1000);
+    let hub = hub(9000);
     let (_cell, writer, _reader) = answering(&hub);
     assert_eq!(writer.capacity(), 0, "nothing was asked for");
     writer.reserve(100);
     assert_eq!(writer.capacity(), 100);
     writer.reserve(1 << 20);
-    assert_eq!(writer.capacity(), FLOOR + 1000);
+    assert_eq!(writer.capacity(), FLOOR + 6000, "twice what it leaves");
     writer.send_data(body(FLOOR), false).unwrap();
-    assert_eq!(writer.capacity(), 1000);
+    assert_eq!(writer.capacity(), 6000);
     assert_eq!(hub.shared().room_used(), 0, "the floor costs no room");
-    writer.send_data(body(1000), false).unwrap();
+    writer.send_data(body(6000), false).unwrap();
     assert_eq!(writer.capacity(), 0);
-    assert_eq!(hub.shared().room_used(), 1000);
+    assert_eq!(hub.shared().room_used(), 6000);
+    let (_cell, late, _reader) = answering(&hub);
+    late.reserve(1 << 20);
+    assert_eq!(late.capacity(), FLOOR + 2000);
 }
 
 #[test]
@@ -120,8 +123,28 @@ fn producer_short_of_room_is_announced_and_a_grant_lets_it_go_on() {
     assert_eq!(writer.capacity(), 10);
 }
 
+#[test]
+fn who_holds_its_share_gets_no_more() {
+    let hub = hub(12_000);
+    let (cell, writer, _reader) = answering(&hub);
+    writer.send_data(body(FLOOR + 7999), false).unwrap();
+    assert!(cell.takes(hub.free_room()));
+    writer.send_data(body(1), false).unwrap();
+    assert!(!cell.takes(hub.free_room()));
+    cell.took(1);
+    assert!(cell.takes(hub.free_room()));
+}
+
 /// Whether the waker was woken.
-struct Noted(std::sync::atomic::AtomicBool);
+#[derive(Default)]
+pub(super) struct Noted(std::sync::atomic::AtomicBool);
+
+impl Noted {
+    /// Whether it was woken since this was last asked.
+    pub(super) fn take(&self) -> bool {
+        self.0.swap(false, std::sync::atomic::Ordering::SeqCst)
+    }
+}
 
 impl std::task::Wake for Noted {
     fn wake(self: std::sync::Arc<Self>) {
@@ -137,6 +160,7 @@ fn producer_that_asked_just_before_the_room_was_resumed_is_woken() {
     writer.send_data(body(FLOOR), false).unwrap();
     collect(&cell);
     take_posted(hub.shared());
+    hub.shared().room().charge(1);
     hub.shared().room().set_waiting();
     writer.reserve(10);
     let noted = std::sync::Arc::new(Noted(false.into()));

@@ -41,7 +41,7 @@ fn poll<F: Future>(future: &mut std::pin::Pin<Box<F>>) -> Poll<F::Output> {
 }
 
 #[test]
-fn send_waits_for_capacity_and_then_sends_all() {
+fn send_hands_over_at_once_and_waits_until_its_value_fits() {
     let (_hub, cell, mut send, _recv) = stream();
     send.send_data(Bytes::from(vec![0; 1000]), false).unwrap();
     let mut sending = Box::pin(send.send(Bytes::from_static(b"next")));
@@ -50,13 +50,39 @@ fn send_waits_for_capacity_and_then_sends_all() {
         "the buffer of the stream is full"
     );
     let mut out = Outgoing::default();
-    let _ = cell.collect(&mut out);
-    assert_eq!(out.data.len(), 1, "nothing of the second was sent");
-    cell.took(1000);
-    assert!(matches!(poll(&mut sending), Poll::Ready(Ok(()))));
-    drop(sending);
-    let _ = cell.collect(&mut out);
+    assert_eq!(cell.collect(&mut out).queued, 1004);
     assert_eq!(out.data[1], Bytes::from_static(b"next"));
+    cell.took(3);
+    assert!(poll(&mut sending).is_pending());
+    cell.took(1);
+    assert!(matches!(poll(&mut sending), Poll::Ready(Ok(()))));
+}
+
+#[test]
+fn send_that_is_dropped_leaves_its_value_and_the_next_waits_behind_it() {
+    let (_hub, cell, mut send, _recv) = stream();
+    assert!(poll(&mut Box::pin(send.send(Bytes::from(vec![1; 5000])))).is_pending());
+    assert!(poll(&mut Box::pin(send.send(Bytes::from(vec![2; 10])))).is_pending());
+    let mut out = Outgoing::default();
+    assert_eq!(cell.collect(&mut out).queued, 5000, "of the second nothing");
+    let mut sending = Box::pin(send.send(Bytes::from(vec![3; 10])));
+    assert!(poll(&mut sending).is_pending());
+    cell.took(4000);
+    assert!(
+        poll(&mut sending).is_pending(),
+        "the first fits, this does not"
+    );
+    cell.took(10);
+    assert!(matches!(poll(&mut sending), Poll::Ready(Ok(()))));
+    assert_eq!(cell.collect(&mut out).queued, 10);
+    assert_eq!(out.data, [vec![1; 5000], vec![3; 10]]);
+}
+
+#[test]
+fn send_that_is_never_polled_sends_nothing() {
+    let (_hub, cell, mut send, _recv) = stream();
+    drop(send.send(Bytes::from_static(b"never")));
+    assert_eq!(cell.collect(&mut Outgoing::default()).queued, 0);
 }
 
 #[test]
