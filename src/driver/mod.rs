@@ -212,6 +212,11 @@ where
         self.hub.shared().register(cx.waker());
         let now = now();
         self.look_at_deadlines(now);
+        if matches!(self.stage, Stage::Starting) && self.role == Role::Server {
+            // A client's leave with its first request. A server's wait for nothing, and the client may
+            // be quick to acknowledge them.
+            self.write(cx);
+        }
         let read = self.read(cx, now);
         self.collect();
         let wrote = self.write(cx);

@@ -19,6 +19,21 @@ fn server_begins_with_settings() {
 }
 
 //= test RFC 9113 §3.4
+// 1. A server's SETTINGS wait for nothing: a client that acknowledges them in one breath with its
+// preface is heard.
+#[test]
+fn server_has_said_its_settings_before_it_hears_anything() {
+    Setup::new().no_handshake().server(async |peer| {
+        peer.never_acknowledge();
+        peer.send_preface();
+        peer.send(settings());
+        peer.send(settings_ack());
+        let all = peer.everything().await;
+        assert!(all.iter().all(|frame| frame.kind != kind::GOAWAY));
+    });
+}
+
+//= test RFC 9113 §3.4
 // 1. A client begins with the 24 octets and SETTINGS, and waits for nothing before them.
 #[test]
 fn client_begins_with_preface_and_settings() {
