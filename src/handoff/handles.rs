@@ -13,7 +13,7 @@ use super::inbox::Inbox;
 use super::outbox::Outbox;
 use crate::error::{Error, Misuse};
 use crate::frame::{Reason, StreamId};
-use crate::message::{self, Head, Priority};
+use crate::message::{self, ContentLength, Head, Priority};
 use crate::sync::Arc;
 
 /// When a reset may still be waited for.
@@ -133,12 +133,15 @@ impl<B: Buf> Writer<B> {
 
     /// Sends a 1xx or the response.
     pub(crate) fn send_head(&self, head: Head, end: bool) -> Result<(), Error> {
-        match &head {
+        let length = match &head {
             Head::Response(parts) => message::check_response(parts)?,
-            Head::Informational(parts) => message::check_informational(parts)?,
+            Head::Informational(parts) => {
+                message::check_informational(parts)?;
+                ContentLength::Unknown
+            }
             Head::Request(_) => return Err(Misuse::UnexpectedFrame.into()),
-        }
-        self.outbox.send_head(head, end)
+        };
+        self.outbox.send_head(head, length, end)
     }
 
     pub(crate) fn reserve(&self, bytes: usize) {

@@ -54,14 +54,17 @@ impl<B: Buf> Outbox<B> {
         lock(&self.queue).to_head = method == Method::HEAD;
     }
 
-    /// A 1xx, or the response.
-    pub(super) fn send_head(&self, head: Head, end: bool) -> Result<(), Error> {
+    /// A 1xx, or the response, which announces `length`.
+    pub(super) fn send_head(
+        &self,
+        head: Head,
+        length: ContentLength,
+        end: bool,
+    ) -> Result<(), Error> {
         self.change(head, |queue, head| {
             queue.expect_phase_head()?;
             if let Some(Head::Response(parts)) = head {
-                let length =
-                    ContentLength::of_response(parts, queue.to_head).map_err(Misuse::from)?;
-                queue.begin_body(length, end)?;
+                queue.begin_body(length.of_answer(parts.status, queue.to_head), end)?;
             }
             queue.waiting_for_task.heads.extend(head.take());
             Ok(())

@@ -3,8 +3,8 @@
 //! Owns: the value of `content-length` and what is left of it. Does not know: DATA frames, padding,
 //! windows. Serves both directions.
 
-use http::HeaderMap;
 use http::header::CONTENT_LENGTH;
+use http::{HeaderMap, HeaderValue, StatusCode};
 
 use crate::error::MessageRule;
 
@@ -27,24 +27,26 @@ impl ContentLength {
         let Some(first) = values.next() else {
             return Ok(ContentLength::Unknown);
         };
-        //= RFC 9110 §8.6 several lengths, lists of them and signs are not one number
-        let length = parse(first.as_bytes()).ok_or(MessageRule::ContentLengthValue)?;
         match values.next() {
             Some(_) => Err(MessageRule::ContentLengthValue),
-            None => Ok(ContentLength::Left(length)),
+            None => ContentLength::parse(first),
         }
     }
 
-    /// The same for a response: `to_head` says that HEAD was the question.
-    pub(crate) fn of_response(
-        response: &http::response::Parts,
-        to_head: bool,
-    ) -> Result<ContentLength, MessageRule> {
-        let announced = ContentLength::new(&response.headers)?;
+    /// What the value of the field says.
+    pub(super) fn parse(value: &HeaderValue) -> Result<ContentLength, MessageRule> {
+        //= RFC 9110 §8.6 several lengths, lists of them and signs are not one number
+        parse(value.as_bytes())
+            .map(ContentLength::Left)
+            .ok_or(MessageRule::ContentLengthValue)
+    }
+
+    /// What it means in an answer: `to_head` says that HEAD was the question.
+    pub(crate) fn of_answer(self, status: StatusCode, to_head: bool) -> ContentLength {
         //= RFC 9113 §8.1.1 answers to HEAD, 204 and 304 may name a length and have no content
-        match to_head || matches!(response.status.as_u16(), 204 | 304) {
-            true => Ok(ContentLength::None),
-            false => Ok(announced),
+        match to_head || matches!(status.as_u16(), 204 | 304) {
+            true => ContentLength::None,
+            false => self,
         }
     }
 

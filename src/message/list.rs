@@ -7,7 +7,8 @@
 use http::header::COOKIE;
 use http::{HeaderMap, HeaderValue};
 
-use super::field::{self, Cookies};
+use super::content_length::ContentLength;
+use super::field::{self, Cookies, Notes};
 use super::pseudo::PseudoFields;
 use crate::error::MessageRule;
 use crate::hpack::{Field, Name, Value};
@@ -18,6 +19,7 @@ pub(crate) struct FieldList {
     pseudo: PseudoFields,
     fields: HeaderMap,
     cookies: Cookies,
+    notes: Notes,
     /// A regular field came: no pseudo-header field may follow.
     regular: bool,
     fault: Option<MessageRule>,
@@ -33,6 +35,20 @@ impl FieldList {
         if self.fault.is_none() {
             self.fault = self.take(field).err();
         }
+    }
+
+    /// What the message says of its content, as far as it is lawful.
+    pub(crate) fn content_length(&self) -> ContentLength {
+        self.notes.length
+    }
+
+    /// Whether it has a `priority` field.
+    pub(crate) fn has_priority(&self) -> bool {
+        self.notes.has_priority
+    }
+
+    pub(super) fn has_host(&self) -> bool {
+        self.notes.has_host
     }
 
     /// The parts, if all of them were lawful by themselves.
@@ -58,11 +74,12 @@ impl FieldList {
             Name::Regular(name) => {
                 self.regular = true;
                 let value = valid(field.value)?;
+                field::check(&name, &value)?;
                 if name == COOKIE {
-                    field::check(&name, &value)?;
                     self.cookies.push(value);
                     return Ok(());
                 }
+                self.notes.take(&name, &value)?;
                 field::insert(&mut self.fields, name, value)
             }
         }

@@ -10,7 +10,7 @@ use sfv::visitor::{DictionaryVisitor, EntryVisitor, Ignored, InnerListVisitor, I
 use sfv::{BareItemFromInput, KeyRef};
 
 /// The name of the field. `http` has no constant for it.
-const PRIORITY: &str = "priority";
+pub(super) const PRIORITY: &str = "priority";
 
 /// How soon a response is wanted, and whether parts of it are of use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -19,26 +19,30 @@ use crate::ext::Protocol;
 use crate::hpack::{Encoder, Pseudo};
 
 /// What this end has agreed to.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct RequestRules {
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct RequestRules<'a> {
     /// SETTINGS_ENABLE_CONNECT_PROTOCOL was sent.
     pub(crate) extended_connect: bool,
+    /// An :authority that was good before. Most requests of a connection name the same one, and
+    /// to check it anew costs more than all the other parts of the URI.
+    pub(crate) known_authority: Option<&'a Authority>,
 }
 
 impl FieldList {
     /// A request that a client sent.
-    pub(crate) fn into_request(self, rules: RequestRules) -> Result<Parts, Violation> {
+    pub(crate) fn into_request(self, rules: RequestRules<'_>) -> Result<Box<Parts>, Violation> {
         Ok(self.request(rules)?)
     }
 
     /// A request that a server promised to answer.
-    pub(crate) fn into_promised_request(self) -> Result<Parts, Violation> {
+    pub(crate) fn into_promised_request(self) -> Result<Box<Parts>, Violation> {
         let parts = self.request(RequestRules::default())?;
         promise(&parts)?;
         Ok(parts)
     }
 
-    fn request(self, rules: RequestRules) -> Result<Parts, MessageRule> {
+    fn request(self, rules: RequestRules<'_>) -> Result<Box<Parts>, MessageRule> {
+        let has_host = self.has_host();
         let (pseudo, fields) = self.finish()?;
         //= RFC 9113 §8.3 :status is not for requests
         if pseudo.status.is_some() {
@@ -51,10 +55,12 @@ impl FieldList {
         if protocol.is_some() && !rules.extended_connect {
             return Err(MessageRule::ProtocolNotEnabled);
         }
-        let target = Target::from_pseudo(&method, protocol.is_some(), &pseudo)?;
+        let authority = authority_of(&pseudo, rules.known_authority)?;
+        let target = Target::new(&method, protocol.is_some(), &pseudo, authority)?;
         target.check(&method, protocol.as_ref())?;
-        check_host(&fields, target.authority.as_ref())?;
-        ContentLength::new(&fields)?;
+        if has_host {
+            check_host(&fields, target.authority.as_ref())?;
+        }
         Ok(into_parts(method, target, fields, protocol))
     }
 }
@@ -141,21 +147,17 @@ struct Target {
 }
 
 impl Target {
-    fn from_pseudo(
+    fn new(
         method: &Method,
         extended: bool,
         fields: &PseudoFields,
+        authority: Option<Authority>,
     ) -> Result<Target, MessageRule> {
         let scheme = fields.scheme.as_ref().map(pseudo::scheme).transpose()?;
         let path = fields
             .path
             .as_ref()
             .map(|value| pseudo::path(method, value))
-            .transpose()?;
-        let authority = fields
-            .authority
-            .as_ref()
-            .map(pseudo::authority)
             .transpose()?;
         if *method != Method::CONNECT || extended {
             //= RFC 9113 §8.3.1 a request has a :scheme and a :path
@@ -178,7 +180,7 @@ impl Target {
     }
 
     /// `http` has no URI of a scheme and a path alone: the scheme goes if there is no authority.
-    /// The combinations that `from_pseudo` lets through are all URIs.
+    /// The combinations that `new` lets through are all URIs.
     fn into_uri(self) -> Uri {
         let mut parts = uri::Parts::default();
         if self.authority.is_some() {
@@ -190,13 +192,26 @@ impl Target {
     }
 }
 
+fn authority_of(
+    fields: &PseudoFields,
+    known: Option<&Authority>,
+) -> Result<Option<Authority>, MessageRule> {
+    let Some(value) = &fields.authority else {
+        return Ok(None);
+    };
+    match known.filter(|known| known.as_str().as_bytes() == value.as_bytes()) {
+        Some(known) => Ok(Some(known.clone())),
+        None => pseudo::authority(value).map(Some),
+    }
+}
+
 fn into_parts(
     method: Method,
     target: Target,
     fields: HeaderMap,
     protocol: Option<Protocol>,
-) -> Parts {
-    let (mut parts, ()) = Request::new(()).into_parts();
+) -> Box<Parts> {
+    let mut parts = Box::new(Request::new(()).into_parts().0);
     parts.method = method;
     parts.uri = target.into_uri();
     parts.version = Version::HTTP_2;
@@ -218,9 +233,7 @@ fn check_outgoing(request: &Parts, protocol: Option<&Protocol>) -> Result<(), Me
         pseudo::check_protocol(protocol.as_ref())?;
     }
     check_connect(&request.method, authority, protocol)?;
-    field::check_all(&request.headers)?;
-    ContentLength::new(&request.headers)?;
-    Ok(())
+    field::check_all(&request.headers).map(drop)
 }
 
 fn check_connect(

@@ -23,14 +23,13 @@ impl FieldList {
         }
         //= RFC 9113 §8.3.2 a response has a :status, informational ones too
         let status = pseudo::status(pseudo.status.as_ref().ok_or(MessageRule::StatusMissing)?)?;
-        ContentLength::new(&fields)?;
-        let (mut parts, ()) = Response::new(()).into_parts();
+        let mut parts = Box::new(Response::new(()).into_parts().0);
         parts.status = status;
         parts.version = Version::HTTP_2;
         parts.headers = fields;
         Ok(match status.is_informational() {
-            true => Head::Informational(Box::new(parts)),
-            false => Head::Response(Box::new(parts)),
+            true => Head::Informational(parts),
+            false => Head::Response(parts),
         })
     }
 
@@ -45,13 +44,13 @@ impl FieldList {
     }
 }
 
-/// A final response that is about to be sent.
-pub(crate) fn check_response(response: &Parts) -> Result<(), Misuse> {
+/// A final response that is about to be sent. Answers what it says of its content.
+pub(crate) fn check_response(response: &Parts) -> Result<ContentLength, Misuse> {
     pseudo::check_status(response.status)?;
     if response.status.is_informational() {
         return Err(Misuse::InformationalAsResponse);
     }
-    Ok(check_fields(&response.headers)?)
+    Ok(field::check_all(&response.headers)?)
 }
 
 /// A 1xx that is about to be sent.
@@ -60,12 +59,14 @@ pub(crate) fn check_informational(response: &Parts) -> Result<(), Misuse> {
         return Err(Misuse::InvalidInformationalStatusCode);
     }
     pseudo::check_status(response.status)?;
-    Ok(check_fields(&response.headers)?)
+    field::check_all(&response.headers)?;
+    Ok(())
 }
 
 /// Trailers that are about to be sent.
 pub(crate) fn check_trailers(trailers: &HeaderMap) -> Result<(), Misuse> {
-    Ok(field::check_all(trailers)?)
+    field::check_all(trailers)?;
+    Ok(())
 }
 
 /// Appends the header block of a response that was checked.
@@ -83,10 +84,4 @@ pub(crate) fn encode_trailers(trailers: &HeaderMap, encoder: &mut Encoder, out: 
     for (name, value) in trailers {
         encoder.field(name, value, out);
     }
-}
-
-fn check_fields(fields: &HeaderMap) -> Result<(), MessageRule> {
-    field::check_all(fields)?;
-    ContentLength::new(fields)?;
-    Ok(())
 }

@@ -59,6 +59,8 @@ pub(crate) struct Connection<R: Ports> {
     pub(super) limits: Limits,
     pub(super) decoder: hpack::Decoder,
     pub(super) encoder: hpack::Encoder,
+    /// The :authority of the last request that came.
+    pub(super) last_authority: Option<http::uri::Authority>,
     /// The header block that is open.
     pub(super) block: Option<Block>,
     /// Answers that the peer has provoked, in order.
@@ -138,6 +140,7 @@ impl<R: Ports> Connection<R> {
             limits: Limits::new(&config),
             decoder: hpack::Decoder::new(hpack::DEFAULT_TABLE_SIZE),
             encoder: hpack::Encoder::new(),
+            last_authority: None,
             block: None,
             replies: VecDeque::new(),
             control: Vec::new(),

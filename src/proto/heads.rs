@@ -127,9 +127,12 @@ impl<R: Ports> Connection<R> {
         }
         let rules = RequestRules {
             extended_connect: self.settings.local.connect_protocol,
+            known_authority: self.last_authority.as_ref(),
         };
+        let length = fields.list.content_length();
+        let has_priority = fields.list.has_priority();
         let request = fields.list.into_request(rules).map_err(|v| fault(id, v))?;
-        let length = ContentLength::new(&request.headers).map_err(|rule| fault(id, rule))?;
+        self.remember_authority(&request);
         if end {
             length.end().map_err(|rule| fault(id, rule))?;
         }
@@ -148,14 +151,25 @@ impl<R: Ports> Connection<R> {
             Question::Connect => Phase::Tunnel,
             _ => Phase::Body,
         };
-        stream.rank = self.rank_of(id, &request);
+        stream.rank = self.rank_of(id, has_priority.then_some(&request.headers));
         let slot = self.insert_remote(stream);
-        port.deliver_head(Head::Request(Box::new(request)), end);
+        port.deliver_head(Head::Request(request), end);
         if let Some(stream) = self.streams.at(slot) {
             self.accept.push_back((stream.key, port));
         }
         self.settle(slot);
         Ok(())
+    }
+
+    /// Kept for the next request: it most likely has the same.
+    fn remember_authority(&mut self, request: &http::request::Parts) {
+        let Some(authority) = request.uri.authority() else {
+            return;
+        };
+        let known = self.last_authority.as_ref();
+        if known.is_none_or(|known| known.as_str() != authority.as_str()) {
+            self.last_authority = Some(authority.clone());
+        }
     }
 
     /// A request whose head is too large is answered here; the application never sees it.
@@ -188,7 +202,7 @@ impl<R: Ports> Connection<R> {
     }
 
     //= RFC 9218 §5 the priority field of a request; §7.1 an earlier update counts more
-    fn rank_of(&mut self, id: StreamId, request: &http::request::Parts) -> Rank {
+    fn rank_of(&mut self, id: StreamId, fields: Option<&http::HeaderMap>) -> Rank {
         let early = self
             .early_priorities
             .iter()
@@ -196,7 +210,9 @@ impl<R: Ports> Connection<R> {
         if let Some((_, priority)) = early.and_then(|at| self.early_priorities.remove(at)) {
             return Rank::from(priority);
         }
-        Priority::of(&request.headers).map_or_else(Rank::default, Rank::from)
+        fields
+            .and_then(Priority::of)
+            .map_or_else(Rank::default, Rank::from)
     }
 
     // ---- streams that are there ----------------------------------------------------------
@@ -320,7 +336,6 @@ impl<R: Ports> Connection<R> {
             .state
             .after(Event::RecvPromise)
             .unwrap_or(State::Closed);
-        let request = Box::new(request);
         let head = Head::Request(request);
         stream.incoming = Incoming::answer_to(&head);
         self.insert_remote(stream);
@@ -356,12 +371,13 @@ fn recv_response<P: Port>(
     list: FieldList,
     max_informational: usize,
 ) -> Result<(), Violation> {
+    let length = list.content_length();
     let head = list.into_response()?;
     match &head {
         Head::Response(response) => {
             let incoming = &mut stream.incoming;
             let to_head = incoming.question == Question::Head;
-            incoming.length = ContentLength::of_response(response, to_head)?;
+            incoming.length = length.of_answer(response.status, to_head);
             let is_tunnel = incoming.question == Question::Connect && response.status.is_success();
             //= RFC 9113 §8.5 after a 2xx to CONNECT the stream is a tunnel
             incoming.phase = if is_tunnel {

@@ -1,6 +1,6 @@
 //! The content length, announced and counted.
 
-use http::{HeaderMap, HeaderValue, Response, StatusCode};
+use http::{HeaderMap, HeaderValue, StatusCode};
 
 use super::{get_with, list, refused, rule};
 use crate::error::MessageRule;
@@ -75,13 +75,7 @@ fn content_adds_up_to_its_length() {
 #[test]
 fn answers_without_content_may_name_a_length() {
     //= test RFC 9113 §8.1.1
-    let answer = |status: StatusCode, to_head| {
-        let response = Response::builder()
-            .status(status)
-            .header("content-length", "5");
-        let (parts, ()) = response.body(()).unwrap().into_parts();
-        ContentLength::of_response(&parts, to_head).unwrap()
-    };
+    let answer = |status: StatusCode, to_head| length(&["5"]).unwrap().of_answer(status, to_head);
     for mut length in [
         answer(StatusCode::OK, true),
         answer(StatusCode::NO_CONTENT, false),

@@ -88,6 +88,7 @@ fn string(text: &[u8], out: &mut Vec<u8>) {
 pub(super) fn request(lines: &[(&str, &str)]) -> Result<Parts, MessageRule> {
     list(lines)
         .into_request(RequestRules::default())
+        .map(|parts| *parts)
         .map_err(rule)
 }
 

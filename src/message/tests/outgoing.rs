@@ -7,8 +7,8 @@ use super::lines_of;
 use crate::error::{MessageRule, Misuse};
 use crate::ext::Protocol;
 use crate::message::{
-    check_informational, check_promise, check_request, check_response, check_trailers,
-    encode_request, encode_response, encode_trailers,
+    ContentLength, check_informational, check_promise, check_request, check_response,
+    check_trailers, encode_request, encode_response, encode_trailers,
 };
 
 fn parts(method: Method, uri: &str, fields: &[(&'static str, &'static str)]) -> Parts {
@@ -216,7 +216,7 @@ fn statuses_go_where_they_belong() {
             .into_parts()
             .0
     };
-    assert_eq!(check_response(&with(200)), Ok(()));
+    assert_eq!(check_response(&with(200)), Ok(ContentLength::Unknown));
     assert_eq!(
         check_response(&with(103)),
         Err(Misuse::InformationalAsResponse)

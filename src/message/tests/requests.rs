@@ -186,6 +186,7 @@ fn connect_has_an_authority_and_nothing_else() {
 fn extended_connect_follows_rfc_8441() {
     //= test RFC 8441 §4
     let rules = RequestRules {
+        known_authority: None,
         extended_connect: true,
     };
     let take = |lines: &[(&str, &str)]| list(lines).into_request(rules).map_err(rule);
