@@ -8,7 +8,7 @@ pub(crate) mod wire;
 
 use std::error::Error;
 
-pub(crate) type Failure = Box<dyn Error>;
+pub(crate) type Failure = Box<dyn Error + Send + Sync>;
 
 /// Whether `cargo bench` started us. `cargo test --benches` does it too, without this mark, and
 /// then nothing is measured.
