@@ -73,8 +73,13 @@ impl Route {
     }
 
     fn allows(&self, method: &Method) -> bool {
-        self.allow()
-            .is_none_or(|allow| allow.split(", ").any(|name| name == method.as_str()))
+        let is_read = [Method::GET, Method::HEAD].contains(method);
+        match self {
+            Self::Sink | Self::Status(_) | Self::Nothing => true,
+            Self::Echo => method == Method::POST,
+            Self::Index => is_read || method == Method::POST,
+            Self::Bytes(..) | Self::File(_) => is_read,
+        }
     }
 }
 
@@ -218,6 +223,13 @@ mod tests {
 
     #[test]
     fn methods() {
+        for route in [Route::Echo, Route::Index, Route::Bytes(Source::Shared, 1)] {
+            let allow = route.allow().unwrap();
+            for method in [Method::GET, Method::HEAD, Method::POST, Method::PUT] {
+                let is_named = allow.split(", ").any(|name| name == method.as_str());
+                assert_eq!(route.allows(&method), is_named, "{route:?} {method}");
+            }
+        }
         assert!(Route::Echo.allows(&Method::POST));
         assert!(!Route::Echo.allows(&Method::GET));
         assert!(Route::Index.allows(&Method::HEAD));
