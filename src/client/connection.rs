@@ -52,13 +52,13 @@ where
 /// [`RecvStream`]: crate::RecvStream
 #[must_use = "futures do nothing unless polled"]
 pub struct Connection<T, B: Buf = Bytes> {
-    driver: Driver<T, B>,
+    driver: Box<Driver<T, B>>,
     pings_taken: bool,
 }
 
 /// Drives the connection until the preface has left.
 pub(super) async fn begin<T, B>(
-    mut driver: Driver<T, B>,
+    mut driver: Box<Driver<T, B>>,
 ) -> Result<(SendRequest<B>, Connection<T, B>), Error>
 where
     T: AsyncRead + AsyncWrite + Unpin,

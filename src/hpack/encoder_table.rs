@@ -35,10 +35,16 @@ pub(super) struct EncoderTable {
     octets: Vec<u8>,
     size: usize,
     max_size: usize,
-    /// The newest entry of each chain of equal field hashes, and of equal name hashes.
+    /// None until the first entry: a connection that sends no fields yet needs no memory for it.
+    newest: Option<Box<Newest>>,
+    keys: [u64; 2],
+}
+
+/// The newest entry of each chain of equal field hashes, and of equal name hashes.
+#[derive(Debug)]
+struct Newest {
     fields: [u64; CHAINS],
     names: [u64; CHAINS],
-    keys: [u64; 2],
 }
 
 #[derive(Debug)]
@@ -69,8 +75,7 @@ impl EncoderTable {
             octets: Vec::new(),
             size: 0,
             max_size: CAPACITY,
-            fields: [0; CHAINS],
-            names: [0; CHAINS],
+            newest: None,
             keys: [seed.hash_one(0u8), seed.hash_one(1u8) | 1],
         }
     }
@@ -94,7 +99,7 @@ impl EncoderTable {
 
     /// Index, in the space of both tables, of the newest entry equal to this field.
     pub(super) fn find(&self, hash: FieldHash, name: &[u8], value: &[u8]) -> Option<usize> {
-        let mut id = self.fields[chain(hash.field)];
+        let mut id = self.newest.as_ref()?.fields[chain(hash.field)];
         while let Some(entry) = self.entry(id) {
             if entry.hash == hash && self.name(entry) == name && self.value(entry) == value {
                 return Some(self.index(id));
@@ -106,7 +111,7 @@ impl EncoderTable {
 
     /// Index, in the space of both tables, of the newest entry with this name.
     pub(super) fn find_name(&self, hash: FieldHash, name: &[u8]) -> Option<usize> {
-        let mut id = self.names[chain(hash.name)];
+        let mut id = self.newest.as_ref()?.names[chain(hash.name)];
         while let Some(entry) = self.entry(id) {
             if entry.hash.name == hash.name && self.name(entry) == name {
                 return Some(self.index(id));
@@ -126,13 +131,14 @@ impl EncoderTable {
         }
         let id = self.oldest + self.entries.len() as u64;
         let start = self.store(name, value);
+        let newest = self.newest.get_or_insert_with(Newest::new);
         self.entries.push_back(Entry {
             start,
             name_len: name.len(),
             value_len: value.len(),
             hash,
-            older_field: std::mem::replace(&mut self.fields[chain(hash.field)], id),
-            older_name: std::mem::replace(&mut self.names[chain(hash.name)], id),
+            older_field: std::mem::replace(&mut newest.fields[chain(hash.field)], id),
+            older_name: std::mem::replace(&mut newest.names[chain(hash.name)], id),
         });
         self.size += size;
     }
@@ -199,6 +205,15 @@ impl EncoderTable {
             hash = fold(hash ^ load(word), self.keys[1]);
         }
         fold(hash ^ load(words.remainder()), self.keys[1])
+    }
+}
+
+impl Newest {
+    fn new() -> Box<Newest> {
+        Box::new(Newest {
+            fields: [0; CHAINS],
+            names: [0; CHAINS],
+        })
     }
 }
 

@@ -26,7 +26,8 @@ use crate::share::{self, PingPong, RecvStream};
 /// that the connection is over. Dropping it drops `io` and fails all handles.
 #[must_use = "streams do nothing unless polled"]
 pub struct Connection<T, B: Buf> {
-    driver: Driver<T, B>,
+    /// Apart, so that whoever holds or moves the connection does not hold or move all of it.
+    driver: Box<Driver<T, B>>,
     pings_taken: bool,
     /// `accept` has said why the connection is over.
     told: bool,
@@ -37,7 +38,7 @@ where
     T: AsyncRead + AsyncWrite + Unpin,
     B: Buf,
 {
-    pub(super) fn new(driver: Driver<T, B>) -> Self {
+    pub(super) fn new(driver: Box<Driver<T, B>>) -> Self {
         Connection {
             driver,
             pings_taken: false,

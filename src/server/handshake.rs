@@ -46,11 +46,11 @@ where
 /// If `io` fails or ends first, or if what comes is not the preface of HTTP/2.
 #[must_use = "futures do nothing unless polled"]
 pub struct Handshake<T, B: Buf = Bytes> {
-    driver: Option<Driver<T, B>>,
+    driver: Option<Box<Driver<T, B>>>,
 }
 
 impl<T, B: Buf> Handshake<T, B> {
-    pub(super) fn new(driver: Driver<T, B>) -> Self {
+    pub(super) fn new(driver: Box<Driver<T, B>>) -> Self {
         Handshake {
             driver: Some(driver),
         }

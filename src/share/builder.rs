@@ -280,12 +280,15 @@ impl<Side> Builder<Side> {
     }
 
     /// The driver that `start` makes of the options, with the timer.
-    pub(crate) fn start<T, B>(&self, start: impl FnOnce(Config) -> Driver<T, B>) -> Driver<T, B>
+    pub(crate) fn start<T, B>(
+        &self,
+        start: impl FnOnce(Config) -> Driver<T, B>,
+    ) -> Box<Driver<T, B>>
     where
         T: AsyncRead + AsyncWrite + Unpin,
         B: Buf,
     {
-        let mut driver = start(self.config.clone());
+        let mut driver = Box::new(start(self.config.clone()));
         if let Some(timer) = &self.timer {
             driver.set_timer(timer.clone());
         }
