@@ -66,7 +66,8 @@ impl<B: Buf> Outbox<B> {
             if let Some(Head::Response(parts)) = head {
                 queue.begin_body(length.of_answer(parts.status, queue.to_head), end)?;
             }
-            queue.waiting_for_task.heads.extend(head.take());
+            let head = head.take().into_iter();
+            head.for_each(|head| queue.waiting_for_task.heads.push_back(head));
             Ok(())
         })
     }
@@ -78,7 +79,8 @@ impl<B: Buf> Outbox<B> {
             queue.expect_phase_body()?;
             queue.count_content(bytes, end)?;
             if bytes > 0 {
-                queue.waiting_for_task.data.extend(data.take());
+                let data = data.take().into_iter();
+                data.for_each(|data| queue.waiting_for_task.data.push_back(data));
                 room.charge(queue.account.queue(bytes));
             }
             if end {
@@ -120,7 +122,7 @@ impl<B: Buf> Outbox<B> {
     }
 
     pub(super) fn send_trailers(&self, trailers: HeaderMap) -> Result<(), Error> {
-        self.change(trailers, |queue, trailers| {
+        self.change(Box::new(trailers), |queue, trailers| {
             queue.expect_phase_body()?;
             queue.count_content(0, true)?;
             queue.waiting_for_task.trailers = trailers.take().filter(|map| !map.is_empty());

@@ -4,7 +4,6 @@
 //! the connection task; the outbox holds it under its lock. Keeps rule 2 of the layer: what a change
 //! replaces is handed back, to be dropped after the lock.
 
-use std::collections::VecDeque;
 use std::task::Waker;
 
 use http::Method;
@@ -109,7 +108,9 @@ impl<B> Queue<B> {
         }
         self.expect_phase_body()?;
         self.count_content(bytes, false)?;
-        self.waiting_for_task.data.extend(data.take());
+        data.take()
+            .into_iter()
+            .for_each(|data| self.waiting_for_task.data.push_back(data));
         self.account.offer(bytes);
         Ok(true)
     }
@@ -134,8 +135,8 @@ impl<B> Queue<B> {
     /// Moves all that is queued into `into`. Nothing is asked of the values.
     pub(super) fn move_into(&mut self, into: &mut Outgoing<B>) {
         let waiting = &mut self.waiting_for_task;
-        move_all(&mut waiting.heads, &mut into.heads);
-        move_all(&mut waiting.data, &mut into.data);
+        into.heads.append(&mut waiting.heads);
+        into.data.append(&mut waiting.data);
         if waiting.trailers.is_some() {
             into.trailers = waiting.trailers.take();
         }
@@ -181,14 +182,5 @@ impl<B> Default for Queue<B> {
             resets: Waiting::default(),
             opening: Waiting::default(),
         }
-    }
-}
-
-/// Usually two pointers are swapped.
-fn move_all<T>(from: &mut VecDeque<T>, to: &mut VecDeque<T>) {
-    if to.is_empty() {
-        std::mem::swap(from, to);
-    } else {
-        to.append(from);
     }
 }

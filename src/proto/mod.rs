@@ -35,6 +35,7 @@ mod scheduler;
 mod send;
 mod settings;
 mod settle;
+pub(crate) mod short_queue;
 mod shutdown;
 mod stall;
 mod state;

@@ -5,11 +5,10 @@
 //! delivered through it, what the application wants is collected from it; no second look-up, no
 //! event queue, and the layers above are never named.
 
-use std::collections::VecDeque;
-
 use bytes::{Buf, Bytes};
 use http::HeaderMap;
 
+use super::short_queue::ShortQueue;
 use super::streams::Key;
 use crate::error::Error;
 use crate::frame::{Reason, StreamId};
@@ -105,11 +104,11 @@ pub(crate) enum Delivery {
 #[derive(Debug)]
 pub(crate) struct Outgoing<B> {
     /// Header blocks: 1xx, then the response; or the request; one at most for a promise.
-    pub(crate) heads: VecDeque<Head>,
+    pub(crate) heads: ShortQueue<Head>,
     /// Parts of the body as the application gave them. Empty ones are not queued.
-    pub(crate) data: VecDeque<B>,
+    pub(crate) data: ShortQueue<B>,
     /// Trailers, which are always the end.
-    pub(crate) trailers: Option<HeaderMap>,
+    pub(crate) trailers: Option<Box<HeaderMap>>,
     /// Nothing will follow.
     pub(crate) end: bool,
 }
@@ -156,8 +155,8 @@ pub(crate) struct Birth<P> {
 impl<B> Default for Outgoing<B> {
     fn default() -> Self {
         Outgoing {
-            heads: VecDeque::new(),
-            data: VecDeque::new(),
+            heads: ShortQueue::default(),
+            data: ShortQueue::default(),
             trailers: None,
             end: false,
         }

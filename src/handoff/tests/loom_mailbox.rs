@@ -127,7 +127,7 @@ fn loom_adopt_against_news_of_new_cell() {
             block_on(posted(&shared));
             birth.port.collect(&mut outgoing);
         }
-        assert_eq!(outgoing.data.len(), 1);
+        assert_eq!(outgoing.data.drain().len(), 1);
         drop((producer.join().unwrap(), reader));
     });
 }

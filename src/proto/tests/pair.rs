@@ -208,7 +208,7 @@ impl Hand {
 
     pub(super) fn send_trailers(&self, trailers: HeaderMap) {
         self.change(|state| {
-            state.out.trailers = Some(trailers);
+            state.out.trailers = Some(Box::new(trailers));
             state.out.end = true;
         });
     }

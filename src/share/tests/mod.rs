@@ -51,7 +51,7 @@ fn send_hands_over_at_once_and_waits_until_its_value_fits() {
     );
     let mut out = Outgoing::default();
     assert_eq!(cell.collect(&mut out).queued, 1004);
-    assert_eq!(out.data[1], Bytes::from_static(b"next"));
+    assert_eq!(out.data.drain()[1], Bytes::from_static(b"next"));
     cell.took(3);
     assert!(poll(&mut sending).is_pending());
     cell.took(1);
@@ -75,7 +75,7 @@ fn send_that_is_dropped_leaves_its_value_and_the_next_waits_behind_it() {
     cell.took(10);
     assert!(matches!(poll(&mut sending), Poll::Ready(Ok(()))));
     assert_eq!(cell.collect(&mut out).queued, 10);
-    assert_eq!(out.data, [vec![1; 5000], vec![3; 10]]);
+    assert_eq!(out.data.drain(), [vec![1; 5000], vec![3; 10]]);
 }
 
 #[test]
