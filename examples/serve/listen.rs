@@ -1,7 +1,9 @@
 //! Owns listeners and connections, from the first byte to the drain at the end. Knows nothing of
 //! paths or files.
 
+use std::future::Future;
 use std::io;
+use std::net::SocketAddr;
 use std::path::Path;
 use std::pin::pin;
 use std::sync::Arc;
@@ -57,17 +59,24 @@ pub(crate) async fn accept(listener: TcpListener, tls: Option<TlsAcceptor>, serv
         };
         match accepted {
             Ok((stream, peer)) => {
-                let (service, tls) = (service.clone(), tls.clone());
-                tokio::spawn(async move {
-                    tracing::info!(%peer, "connected");
-                    match service.open(stream, tls).await {
-                        Ok(()) => tracing::info!(%peer, "closed"),
-                        Err(why) => tracing::info!(%peer, "closed: {why}"),
-                    }
-                });
+                let service = service.clone();
+                // Two kinds of task: one in clear text has no room for a handshake of TLS.
+                match tls.clone() {
+                    None => tokio::spawn(told(peer, service.open(stream))),
+                    Some(tls) => tokio::spawn(told(peer, service.open_secure(stream, tls))),
+                };
             }
             Err(why) => rest(&why).await,
         }
+    }
+}
+
+/// Serves a connection, and logs its beginning and its end.
+async fn told(peer: SocketAddr, served: impl Future<Output = Fallible>) {
+    tracing::info!(%peer, "connected");
+    match served.await {
+        Ok(()) => tracing::info!(%peer, "closed"),
+        Err(why) => tracing::info!(%peer, "closed: {why}"),
     }
 }
 
@@ -85,12 +94,14 @@ async fn rest(why: &io::Error) {
 }
 
 impl Service {
-    async fn open(mut self, stream: TcpStream, tls: Option<TlsAcceptor>) -> Fallible {
+    async fn open(mut self, stream: TcpStream) -> Fallible {
         socket::tune(&stream)?;
-        let Some(tls) = tls else {
-            self.builder.batch_size(PLAIN_BATCH);
-            return self.serve(stream).await;
-        };
+        self.builder.batch_size(PLAIN_BATCH);
+        self.serve(stream).await
+    }
+
+    async fn open_secure(mut self, stream: TcpStream, tls: TlsAcceptor) -> Fallible {
+        socket::tune(&stream)?;
         let mut stream = tokio::select! {
             stream = timeout(HELLO, tls.accept(stream)) => stream??,
             _ = self.stop.wait_for(|stop| *stop) => return Ok(()),

@@ -35,8 +35,23 @@ pub(crate) fn head_of(status: StatusCode, kind: HeaderValue, len: u64) -> Respon
     let mut head = head(status);
     head.headers_mut().insert(header::CONTENT_TYPE, kind);
     head.headers_mut()
-        .insert(header::CONTENT_LENGTH, HeaderValue::from(len));
+        .insert(header::CONTENT_LENGTH, decimal(len));
     head
+}
+
+/// The number as a field's value, in memory of its size.
+fn decimal(mut number: u64) -> HeaderValue {
+    let mut digits = [0; 20];
+    let mut first = digits.len();
+    loop {
+        first -= 1;
+        digits[first] = b'0' + (number % 10) as u8;
+        number /= 10;
+        if number == 0 {
+            break;
+        }
+    }
+    HeaderValue::from_bytes(&digits[first..]).expect("digits are lawful")
 }
 
 /// Sends an answer whose body is here already. `with_body` is false for HEAD.
@@ -98,4 +113,16 @@ fn today() -> Option<HeaderValue> {
             Some(value)
         }
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_written_as_they_are() {
+        for number in [0, 9, 10, 116, 16_384, u64::MAX] {
+            assert_eq!(decimal(number), HeaderValue::from(number));
+        }
+    }
 }
