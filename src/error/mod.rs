@@ -51,8 +51,8 @@ pub struct Error {
 enum Kind {
     /// RST_STREAM was received or sent.
     Reset(StreamId, Reason, Initiator),
-    /// GOAWAY was received or sent.
-    GoAway(Bytes, Reason, Initiator),
+    /// GOAWAY was received or sent. Its text lies apart: each stream has room for an error.
+    GoAway(Box<Bytes>, Reason, Initiator),
     /// The peer broke a rule, on this stream or on the connection.
     Violation(StreamId, Violation),
     /// A bare code from the caller.
@@ -82,7 +82,7 @@ impl Error {
 
     /// GOAWAY, sent or received.
     pub(crate) fn go_away(debug: Bytes, reason: Reason, initiator: Initiator) -> Error {
-        Kind::GoAway(debug, reason, initiator).into()
+        Kind::GoAway(Box::new(debug), reason, initiator).into()
     }
 
     /// A failed transport.

@@ -5,7 +5,7 @@
 //! the layer: every byte delivered is returned exactly once.
 
 use std::collections::VecDeque;
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, Waker};
 
 use bytes::Bytes;
 use http::{HeaderMap, Request, Response};
@@ -19,6 +19,7 @@ use crate::error::{Error, Misuse};
 use crate::frame::StreamId;
 use crate::message::Head;
 use crate::proto::port::Delivery;
+use crate::proto::short_queue::ShortQueue;
 use crate::sync::{Arc, AtomicBool, AtomicUsize, Mutex, Ordering, lock};
 
 /// The half of a stream's cell that the reader and the connection task share.
@@ -48,15 +49,13 @@ pub(super) enum Opener {
     Remote,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct Received {
     head: Option<Head>,
     /// The final head has come, whether it was taken or not: no 1xx follows.
     has_final: bool,
-    informational: VecDeque<Response<()>>,
-    promises: VecDeque<Promise>,
-    data: VecDeque<Bytes>,
-    trailers: Option<HeaderMap>,
+    data: ShortQueue<Bytes>,
+    trailers: Option<Box<HeaderMap>>,
     end: End,
     /// Of the body.
     reading: Reading,
@@ -65,6 +64,15 @@ struct Received {
     credit: Credit,
     /// The task of the response, the body and the trailers.
     reader: Waiting,
+    /// Most streams have none of it, so it lies apart.
+    extra: Option<Box<Extra>>,
+}
+
+/// What comes beside the message.
+#[derive(Debug, Default)]
+struct Extra {
+    informational: VecDeque<Response<()>>,
+    promises: VecDeque<Promise>,
     /// The task that waits for 1xx responses.
     early: Waiting,
     /// The task of the promises.
@@ -72,16 +80,18 @@ struct Received {
 }
 
 /// How the peer's side of the stream stands.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 enum End {
+    #[default]
     NotYet,
     Normal,
     Failed(Error),
 }
 
 /// Whether anybody will read what comes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Reading {
+    #[default]
     Wanted,
     Stopped,
 }
@@ -166,15 +176,15 @@ impl Inbox {
         let (reader, early) = {
             let mut received = lock(&self.received);
             if let Head::Informational(parts) = head {
-                received
-                    .informational
-                    .push_back(Response::from_parts(*parts, ()));
-                (None, received.early.take())
+                let extra = received.extra();
+                let response = Response::from_parts(*parts, ());
+                extra.informational.push_back(response);
+                (None, extra.early.take())
             } else {
                 received.head = Some(head);
                 received.has_final = true;
                 received.end_if(end);
-                (received.reader.take(), received.early.take())
+                (received.reader.take(), received.take_early())
             }
         };
         wake(reader);
@@ -205,9 +215,9 @@ impl Inbox {
     pub(super) fn deliver_trailers(&self, trailers: HeaderMap) {
         let (reader, pushes) = {
             let mut received = lock(&self.received);
-            received.trailers = (!trailers.is_empty()).then_some(trailers);
+            received.trailers = (!trailers.is_empty()).then(|| Box::new(trailers));
             received.end = End::Normal;
-            (received.reader.take(), received.pushes.take())
+            (received.reader.take(), received.take_pushes())
         };
         wake(reader);
         wake(pushes);
@@ -218,10 +228,10 @@ impl Inbox {
         let pushes = {
             let mut received = lock(&self.received);
             match received.promising {
-                Reading::Wanted => received.promises.push_back(promise),
+                Reading::Wanted => received.extra().promises.push_back(promise),
                 Reading::Stopped => unwanted = Some(promise),
             }
-            received.pushes.take()
+            received.take_pushes()
         };
         drop(unwanted);
         wake(pushes);
@@ -307,9 +317,10 @@ impl Inbox {
         poll_locked(
             &self.received,
             cx,
-            |r| &mut r.early,
+            |r| &mut r.extra().early,
             |r| {
-                if let Some(response) = r.informational.pop_front() {
+                let next = r.extra.as_mut().and_then(|e| e.informational.pop_front());
+                if let Some(response) = next {
                     return Poll::Ready(Some(Ok(response)));
                 }
                 match (r.has_final, &r.end) {
@@ -325,9 +336,10 @@ impl Inbox {
         poll_locked(
             &self.received,
             cx,
-            |r| &mut r.pushes,
+            |r| &mut r.extra().pushes,
             |r| {
-                if let Some(promise) = r.promises.pop_front() {
+                let next = r.extra.as_mut().and_then(|e| e.promises.pop_front());
+                if let Some(promise) = next {
                     return Poll::Ready(Some(Ok(promise)));
                 }
                 match &r.end {
@@ -378,7 +390,7 @@ impl Inbox {
                 }
                 match &r.end {
                     End::NotYet => Poll::Pending,
-                    End::Normal => Poll::Ready(Ok(r.trailers.take())),
+                    End::Normal => Poll::Ready(Ok(r.trailers.take().map(|trailers| *trailers))),
                     End::Failed(error) => Poll::Ready(Err(error.clone())),
                 }
             },
@@ -425,7 +437,8 @@ impl Inbox {
         let promises = {
             let mut received = lock(&self.received);
             received.promising = Reading::Stopped;
-            std::mem::take(&mut received.promises)
+            let extra = received.extra.as_mut();
+            extra.map(|extra| std::mem::take(&mut extra.promises))
         };
         drop(promises);
     }
@@ -462,27 +475,19 @@ impl Received {
         }
     }
 
-    fn take_wakers(&mut self) -> [Option<std::task::Waker>; 3] {
-        [self.reader.take(), self.early.take(), self.pushes.take()]
+    fn take_wakers(&mut self) -> [Option<Waker>; 3] {
+        [self.reader.take(), self.take_early(), self.take_pushes()]
     }
-}
 
-impl Default for Received {
-    fn default() -> Received {
-        Received {
-            head: None,
-            has_final: false,
-            informational: VecDeque::new(),
-            promises: VecDeque::new(),
-            data: VecDeque::new(),
-            trailers: None,
-            end: End::NotYet,
-            reading: Reading::Wanted,
-            promising: Reading::Wanted,
-            credit: Credit::default(),
-            reader: Waiting::default(),
-            early: Waiting::default(),
-            pushes: Waiting::default(),
-        }
+    fn extra(&mut self) -> &mut Extra {
+        self.extra.get_or_insert_default()
+    }
+
+    fn take_early(&mut self) -> Option<Waker> {
+        self.extra.as_mut()?.early.take()
+    }
+
+    fn take_pushes(&mut self) -> Option<Waker> {
+        self.extra.as_mut()?.pushes.take()
     }
 }
