@@ -97,7 +97,7 @@ fn read(decoder: &mut Decoder, block: &[u8]) -> Option<Request<()>> {
     let rules = RequestRules {
         extended_connect: true,
     };
-    let parts = list.into_request(rules).ok()?;
+    let parts = list.take_request(rules).ok()?;
     Some(Request::from_parts(parts, ()))
 }
 

@@ -5,6 +5,8 @@
 //! budget (a field past it is stored if the block says so, and not handed out); work is linear in
 //! the octets of the block; no field keeps the block alive.
 
+use std::borrow::Cow;
+
 use super::field::size;
 use super::integer::Input;
 use super::table::Table;
@@ -65,11 +67,12 @@ impl Decoder {
     }
 
     /// Decodes a whole block and hands out its fields in their order, until the budget is spent.
+    /// Those of the tables are lent: whoever only compares them needs no copy.
     pub(crate) fn decode(
         &mut self,
         block: &[u8],
         budget: Budget,
-        each: &mut impl FnMut(Field),
+        each: &mut impl FnMut(Cow<'_, Field>),
     ) -> Result<Consumed, DecodeError> {
         let mut input = Input::new(block);
         let mut run = Run {
@@ -80,7 +83,9 @@ impl Decoder {
         while let Some(octet) = input.peek() {
             let field = match Kind::of(octet) {
                 Kind::Indexed => self.indexed(&mut input, &mut run)?,
-                Kind::Literal(literal) => self.literal(&mut input, literal, &mut run)?,
+                Kind::Literal(literal) => {
+                    self.literal(&mut input, literal, &mut run)?.map(Cow::Owned)
+                }
                 //= RFC 7541 §4.2: size updates come before the first field of a block
                 Kind::SizeUpdate => return Err(DecodeError::SizeUpdateAfterField),
             };
@@ -110,7 +115,11 @@ impl Decoder {
         }
     }
 
-    fn indexed(&self, input: &mut Input<'_>, run: &mut Run) -> Result<Option<Field>, DecodeError> {
+    fn indexed(
+        &self,
+        input: &mut Input<'_>,
+        run: &mut Run,
+    ) -> Result<Option<Cow<'_, Field>>, DecodeError> {
         let index = input.integer(7)?;
         //= RFC 7541 §6.1: index 0 is a decoding error
         if index == 0 {
@@ -121,7 +130,7 @@ impl Decoder {
             .table
             .field(index)
             .ok_or(DecodeError::IndexOutOfRange)?;
-        Ok(run.admit(field.size()).then(|| field.clone()))
+        Ok(run.admit(field.size()).then_some(Cow::Borrowed(field)))
     }
 
     fn literal(

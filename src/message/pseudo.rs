@@ -14,28 +14,29 @@ use crate::hpack::Pseudo;
 /// What came in front of the regular fields.
 #[derive(Debug, Default)]
 pub(super) struct PseudoFields {
-    pub(super) method: Option<HeaderValue>,
-    pub(super) scheme: Option<HeaderValue>,
+    pub(super) method: Option<Method>,
+    pub(super) scheme: Option<Scheme>,
+    /// Not parsed: most likely it is known.
     pub(super) authority: Option<HeaderValue>,
-    pub(super) path: Option<HeaderValue>,
-    pub(super) protocol: Option<HeaderValue>,
-    pub(super) status: Option<HeaderValue>,
+    pub(super) path: Option<PathAndQuery>,
+    pub(super) protocol: Option<Protocol>,
+    pub(super) status: Option<StatusCode>,
 }
 
 impl PseudoFields {
-    pub(super) fn put(&mut self, name: Pseudo, value: HeaderValue) -> Result<(), MessageRule> {
-        let slot = match name {
-            Pseudo::Method => &mut self.method,
-            Pseudo::Scheme => &mut self.scheme,
-            Pseudo::Authority => &mut self.authority,
-            Pseudo::Path => &mut self.path,
-            Pseudo::Protocol => &mut self.protocol,
-            Pseudo::Status => &mut self.status,
+    pub(super) fn put(&mut self, name: Pseudo, value: &HeaderValue) -> Result<(), MessageRule> {
+        let is_new = match name {
+            Pseudo::Method => self.method.replace(method(value)?).is_none(),
+            Pseudo::Scheme => self.scheme.replace(scheme(value)?).is_none(),
+            Pseudo::Authority => self.authority.replace(value.clone()).is_none(),
+            Pseudo::Path => self.path.replace(path(value)?).is_none(),
+            Pseudo::Protocol => self.protocol.replace(protocol(value)?).is_none(),
+            Pseudo::Status => self.status.replace(status(value)?).is_none(),
         };
         //= RFC 9113 §8.3 the same pseudo-header field does not come twice
-        match slot.replace(value) {
-            Some(_) => Err(MessageRule::PseudoRepeated),
-            None => Ok(()),
+        match is_new {
+            true => Ok(()),
+            false => Err(MessageRule::PseudoRepeated),
         }
     }
 
@@ -48,12 +49,12 @@ impl PseudoFields {
     }
 }
 
-pub(super) fn method(value: &HeaderValue) -> Result<Method, MessageRule> {
+fn method(value: &HeaderValue) -> Result<Method, MessageRule> {
     //= RFC 9110 §9.1 a method is a token
     Method::from_bytes(value.as_bytes()).map_err(|_| MessageRule::MethodValue)
 }
 
-pub(super) fn scheme(value: &HeaderValue) -> Result<Scheme, MessageRule> {
+fn scheme(value: &HeaderValue) -> Result<Scheme, MessageRule> {
     //= RFC 3986 §3.1 a scheme begins with a letter; `http` would take an empty one
     match value.as_bytes() {
         b"https" => Ok(Scheme::HTTPS),
@@ -96,13 +97,13 @@ pub(super) fn check_authority(authority: &Authority) -> Result<(), MessageRule> 
     }
 }
 
-pub(super) fn path(method: &Method, value: &HeaderValue) -> Result<PathAndQuery, MessageRule> {
+fn path(value: &HeaderValue) -> Result<PathAndQuery, MessageRule> {
     let text = value.as_bytes();
-    //= RFC 9113 §8.3.1 :path is not empty, begins with a slash, and is * only for OPTIONS
+    //= RFC 9113 §8.3.1 :path is not empty, and begins with a slash unless it is *
     match text {
         [] => return Err(MessageRule::PathEmpty),
         b"/" => return Ok(PathAndQuery::from_static("/")),
-        b"*" if method == Method::OPTIONS => return Ok(PathAndQuery::from_static("*")),
+        b"*" => return Ok(PathAndQuery::from_static("*")),
         [b'/', ..] => {}
         _ => return Err(MessageRule::PathValue),
     }
@@ -113,7 +114,7 @@ pub(super) fn path(method: &Method, value: &HeaderValue) -> Result<PathAndQuery,
     PathAndQuery::try_from(text).map_err(|_| MessageRule::PathValue)
 }
 
-pub(super) fn protocol(value: &HeaderValue) -> Result<Protocol, MessageRule> {
+fn protocol(value: &HeaderValue) -> Result<Protocol, MessageRule> {
     check_protocol(value.as_bytes())?;
     Protocol::try_from_bytes(Bytes::copy_from_slice(value.as_bytes()))
         .map_err(|_| MessageRule::ProtocolValue)
@@ -129,7 +130,7 @@ pub(super) fn check_protocol(text: &[u8]) -> Result<(), MessageRule> {
     }
 }
 
-pub(super) fn status(value: &HeaderValue) -> Result<StatusCode, MessageRule> {
+fn status(value: &HeaderValue) -> Result<StatusCode, MessageRule> {
     let status = StatusCode::from_bytes(value.as_bytes()).map_err(|_| MessageRule::StatusValue)?;
     check_status(status)?;
     Ok(status)

@@ -2,7 +2,7 @@
 //!
 //! Owns: which pseudo-header fields a request has and how they make a URI, CONNECT, promised
 //! requests. Does not know: streams. The rules that both directions share are functions of `http`
-//! types, called by `into_request` and by `check_request`.
+//! types, called by `take_request` and by `check_request`.
 
 use bytes::BytesMut;
 use http::header::HOST;
@@ -30,18 +30,21 @@ pub(crate) struct RequestRules<'a> {
 
 impl FieldList {
     /// A request that a client sent.
-    pub(crate) fn into_request(self, rules: RequestRules<'_>) -> Result<Box<Parts>, Violation> {
+    pub(crate) fn take_request(
+        &mut self,
+        rules: RequestRules<'_>,
+    ) -> Result<Box<Parts>, Violation> {
         Ok(self.request(rules)?)
     }
 
     /// A request that a server promised to answer.
-    pub(crate) fn into_promised_request(self) -> Result<Box<Parts>, Violation> {
+    pub(crate) fn take_promised_request(&mut self) -> Result<Box<Parts>, Violation> {
         let parts = self.request(RequestRules::default())?;
         promise(&parts)?;
         Ok(parts)
     }
 
-    fn request(self, rules: RequestRules<'_>) -> Result<Box<Parts>, MessageRule> {
+    fn request(&mut self, rules: RequestRules<'_>) -> Result<Box<Parts>, MessageRule> {
         let has_host = self.has_host();
         let (pseudo, fields) = self.finish()?;
         //= RFC 9113 §8.3 :status is not for requests
@@ -49,14 +52,14 @@ impl FieldList {
             return Err(MessageRule::PseudoDirection);
         }
         //= RFC 9113 §8.3.1 a request has a :method
-        let method = pseudo::method(pseudo.method.as_ref().ok_or(MessageRule::MethodMissing)?)?;
-        let protocol = pseudo.protocol.as_ref().map(pseudo::protocol).transpose()?;
+        let method = pseudo.method.take().ok_or(MessageRule::MethodMissing)?;
+        let protocol = pseudo.protocol.take();
         //= RFC 8441 §3 only after the server has said that it knows the extension
         if protocol.is_some() && !rules.extended_connect {
             return Err(MessageRule::ProtocolNotEnabled);
         }
-        let authority = authority_of(&pseudo, rules.known_authority)?;
-        let target = Target::new(&method, protocol.is_some(), &pseudo, authority)?;
+        let authority = authority_of(pseudo, rules.known_authority)?;
+        let target = Target::new(&method, protocol.is_some(), pseudo, authority)?;
         target.check(&method, protocol.as_ref())?;
         if has_host {
             check_host(&fields, target.authority.as_ref())?;
@@ -150,15 +153,14 @@ impl Target {
     fn new(
         method: &Method,
         extended: bool,
-        fields: &PseudoFields,
+        fields: &mut PseudoFields,
         authority: Option<Authority>,
     ) -> Result<Target, MessageRule> {
-        let scheme = fields.scheme.as_ref().map(pseudo::scheme).transpose()?;
-        let path = fields
-            .path
-            .as_ref()
-            .map(|value| pseudo::path(method, value))
-            .transpose()?;
+        let (scheme, path) = (fields.scheme.take(), fields.path.take());
+        //= RFC 9113 §8.3.1 the :path * is for OPTIONS
+        if *method != Method::OPTIONS && path.as_ref().is_some_and(|path| path.as_str() == "*") {
+            return Err(MessageRule::PathValue);
+        }
         if *method != Method::CONNECT || extended {
             //= RFC 9113 §8.3.1 a request has a :scheme and a :path
             scheme.as_ref().ok_or(MessageRule::SchemeMissing)?;

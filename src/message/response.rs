@@ -15,14 +15,14 @@ use crate::hpack::{Encoder, Pseudo};
 
 impl FieldList {
     /// A response that a server sent: the final one or an informational one.
-    pub(crate) fn into_response(self) -> Result<Head, Violation> {
+    pub(crate) fn take_response(&mut self) -> Result<Head, Violation> {
         let (pseudo, fields) = self.finish()?;
         //= RFC 9113 §8.3 pseudo-header fields of requests are not for responses
         if pseudo.has_request() {
             return Err(MessageRule::PseudoDirection.into());
         }
         //= RFC 9113 §8.3.2 a response has a :status, informational ones too
-        let status = pseudo::status(pseudo.status.as_ref().ok_or(MessageRule::StatusMissing)?)?;
+        let status = pseudo.status.ok_or(MessageRule::StatusMissing)?;
         let mut parts = Box::new(Response::new(()).into_parts().0);
         parts.status = status;
         parts.version = Version::HTTP_2;
@@ -34,7 +34,7 @@ impl FieldList {
     }
 
     /// The fields after the content.
-    pub(crate) fn into_trailers(self) -> Result<HeaderMap, Violation> {
+    pub(crate) fn take_trailers(&mut self) -> Result<HeaderMap, Violation> {
         let (pseudo, fields) = self.finish()?;
         //= RFC 9113 §8.1 trailers have no pseudo-header fields
         match pseudo.has_request() || pseudo.status.is_some() {

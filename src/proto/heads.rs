@@ -25,8 +25,8 @@ use crate::message::{ContentLength, FieldList, Head, Priority, RequestRules};
 const HELD_SLACK: usize = 8;
 
 /// A block, decoded.
-struct Fields {
-    list: FieldList,
+struct Fields<'a> {
+    list: &'a mut FieldList,
     /// The list was longer than we take.
     fault: Option<Violation>,
 }
@@ -41,7 +41,8 @@ impl<R: Ports> Connection<R> {
         now: Instant,
     ) -> Result<(), Fault> {
         //= RFC 9113 §4.3 a block is decoded in any case
-        let fields = self.decode(octets)?;
+        let mut list = FieldList::new();
+        let fields = self.decode(octets, &mut list)?;
         match purpose {
             Purpose::Promise(promised) => self.recv_promise(id, promised, fields, now),
             Purpose::Message { end } => match self.streams.find(id) {
@@ -51,12 +52,15 @@ impl<R: Ports> Connection<R> {
         }
     }
 
-    fn decode(&mut self, octets: &[u8]) -> Result<Fields, Violation> {
+    fn decode<'a>(
+        &mut self,
+        octets: &[u8],
+        list: &'a mut FieldList,
+    ) -> Result<Fields<'a>, Violation> {
         let budget = Budget {
             bytes: self.config.list_limit(),
             fields: self.config.limits.max_header_fields,
         };
-        let mut list = FieldList::new();
         //= RFC 9113 §4.3 a decoding error is a connection error COMPRESSION_ERROR
         let consumed = self
             .decoder
@@ -73,7 +77,7 @@ impl<R: Ports> Connection<R> {
         &mut self,
         id: StreamId,
         end: bool,
-        fields: Fields,
+        fields: Fields<'_>,
         now: Instant,
     ) -> Result<(), Fault> {
         if self.role.opens(id) {
@@ -119,7 +123,7 @@ impl<R: Ports> Connection<R> {
         &mut self,
         id: StreamId,
         end: bool,
-        fields: Fields,
+        fields: Fields<'_>,
         now: Instant,
     ) -> Result<(), Fault> {
         if let Some(violation) = fields.fault {
@@ -131,7 +135,7 @@ impl<R: Ports> Connection<R> {
         };
         let length = fields.list.content_length();
         let has_priority = fields.list.has_priority();
-        let request = fields.list.into_request(rules).map_err(|v| fault(id, v))?;
+        let request = fields.list.take_request(rules).map_err(|v| fault(id, v))?;
         self.remember_authority(&request);
         if end {
             length.end().map_err(|rule| fault(id, rule))?;
@@ -217,7 +221,7 @@ impl<R: Ports> Connection<R> {
 
     // ---- streams that are there ----------------------------------------------------------
 
-    fn recv_on_stream(&mut self, slot: Slot, end: bool, fields: Fields) -> Result<(), Fault> {
+    fn recv_on_stream(&mut self, slot: Slot, end: bool, fields: Fields<'_>) -> Result<(), Fault> {
         let Some(stream) = self.streams.at_mut(slot) else {
             return Ok(());
         };
@@ -295,7 +299,7 @@ impl<R: Ports> Connection<R> {
         &mut self,
         parent: StreamId,
         promised: StreamId,
-        fields: Fields,
+        fields: Fields<'_>,
         now: Instant,
     ) -> Result<(), Fault> {
         if self.shutdown.ignores(promised) {
@@ -324,7 +328,7 @@ impl<R: Ports> Connection<R> {
         //= RFC 9113 §8.4 a promise that is not safe, cacheable and empty is a stream error
         let request = fields
             .list
-            .into_promised_request()
+            .take_promised_request()
             .map_err(|v| fault(promised, v))?;
         if authority.is_some() && request.uri.authority() != authority.as_ref() {
             //= RFC 9113 §8.4 the server must be authoritative for what it pushes
@@ -368,11 +372,11 @@ fn over(budget: Budget, consumed: Consumed) -> Result<Option<Violation>, Violati
 fn recv_response<P: Port>(
     stream: &mut Stream<P>,
     end: bool,
-    list: FieldList,
+    list: &mut FieldList,
     max_informational: usize,
 ) -> Result<(), Violation> {
     let length = list.content_length();
-    let head = list.into_response()?;
+    let head = list.take_response()?;
     match &head {
         Head::Response(response) => {
             let incoming = &mut stream.incoming;
@@ -411,13 +415,13 @@ fn recv_response<P: Port>(
 fn recv_trailers<P: Port>(
     stream: &mut Stream<P>,
     end: bool,
-    list: FieldList,
+    list: &mut FieldList,
 ) -> Result<(), Violation> {
     //= RFC 9113 §8.1 trailers end the stream
     if !end {
         return Err(MessageRule::TrailersWithoutEnd.into());
     }
-    let trailers = list.into_trailers()?;
+    let trailers = list.take_trailers()?;
     stream.incoming.length.end()?;
     stream.state = stream.state.after(Event::RecvEnd).unwrap_or(State::Closed);
     stream.port.deliver_trailers(trailers);

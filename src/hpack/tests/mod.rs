@@ -49,7 +49,7 @@ fn decode_within(
     budget: Budget,
 ) -> Result<(Vec<Field>, Consumed), DecodeError> {
     let mut fields = Vec::new();
-    let consumed = decoder.decode(block, budget, &mut |field| fields.push(field))?;
+    let consumed = decoder.decode(block, budget, &mut |field| fields.push(field.into_owned()))?;
     Ok((fields, consumed))
 }
 

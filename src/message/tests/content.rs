@@ -48,7 +48,7 @@ fn bad_length_makes_a_message_malformed() {
     for value in ["+1", "1,1", "x"] {
         let line = ("content-length", value);
         assert_eq!(refused(&get_with(&[line])), MessageRule::ContentLengthValue);
-        let response = list(&[(":status", "200"), line]).into_response();
+        let response = list(&[(":status", "200"), line]).take_response();
         assert_eq!(rule(response.unwrap_err()), MessageRule::ContentLengthValue);
     }
     let line = ("content-length", "1");

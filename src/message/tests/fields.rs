@@ -14,7 +14,7 @@ fn refused_bytes(name: &[u8], value: &[u8]) -> MessageRule {
     lines.push((name, value));
     rule(
         list_of_bytes(&lines)
-            .into_request(RequestRules::default())
+            .take_request(RequestRules::default())
             .unwrap_err(),
     )
 }
@@ -74,10 +74,10 @@ fn connection_specific_fields_are_refused_everywhere() {
         let line = (name, "x");
         assert_eq!(refused(&get_with(&[line])), MessageRule::ConnectionField);
         for status in ["200", "103"] {
-            let response = list(&[(":status", status), line]).into_response();
+            let response = list(&[(":status", status), line]).take_response();
             assert_eq!(rule(response.unwrap_err()), MessageRule::ConnectionField);
         }
-        let trailers = list(&[line]).into_trailers();
+        let trailers = list(&[line]).take_trailers();
         assert_eq!(rule(trailers.unwrap_err()), MessageRule::ConnectionField);
     }
 }

@@ -87,7 +87,7 @@ fn string(text: &[u8], out: &mut Vec<u8>) {
 
 pub(super) fn request(lines: &[(&str, &str)]) -> Result<Parts, MessageRule> {
     list(lines)
-        .into_request(RequestRules::default())
+        .take_request(RequestRules::default())
         .map(|parts| *parts)
         .map_err(rule)
 }
@@ -114,7 +114,7 @@ pub(super) fn lines_of(write: impl FnOnce(&mut Encoder, &mut BytesMut)) -> Vec<(
         bytes: usize::MAX >> 1,
         fields: usize::MAX >> 1,
     };
-    let mut take = |field: crate::hpack::Field| {
+    let mut take = |field: std::borrow::Cow<'_, crate::hpack::Field>| {
         let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
         lines.push((text(field.name.as_bytes()), text(field.value.as_bytes())));
     };

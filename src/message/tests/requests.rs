@@ -189,7 +189,7 @@ fn extended_connect_follows_rfc_8441() {
         known_authority: None,
         extended_connect: true,
     };
-    let take = |lines: &[(&str, &str)]| list(lines).into_request(rules).map_err(rule);
+    let take = |lines: &[(&str, &str)]| list(lines).take_request(rules).map_err(rule);
     let mut lines = get_but(":method", Some("CONNECT"));
     lines.push((":protocol", "websocket"));
     let parts = take(&lines).unwrap();
@@ -231,7 +231,7 @@ fn extended_connect_needs_the_setting() {
 #[test]
 fn promised_request_is_safe_and_without_content() {
     //= test RFC 9113 §8.4
-    let promise = |lines: &[(&str, &str)]| list(lines).into_promised_request().map_err(rule);
+    let promise = |lines: &[(&str, &str)]| list(lines).take_promised_request().map_err(rule);
     assert!(promise(&GET).is_ok());
     assert!(promise(&get_with(&[("content-length", "0")])).is_ok());
     for bad in ["POST", "PUT", "DELETE", "OPTIONS"] {

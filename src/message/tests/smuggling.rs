@@ -202,7 +202,7 @@ proptest! {
     fn accepted_request_is_exactly_one_http_1_request(lines in request()) {
         //= test RFC 9113 §10.3
         let borrowed: Vec<(&[u8], &[u8])> = lines.iter().map(|(n, v)| (&n[..], &v[..])).collect();
-        if let Ok(parts) = list_of_bytes(&borrowed).into_request(RequestRules::default()) {
+        if let Ok(parts) = list_of_bytes(&borrowed).take_request(RequestRules::default()) {
             let text = serialize(&parts);
             let (parsed, rest) = parse(&text).map_err(|why| {
                 proptest::test_runner::TestCaseError::fail(format!("{why}: {parts:?}"))
