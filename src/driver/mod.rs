@@ -250,7 +250,7 @@ where
             }
             match self.reader.poll_read(cx, &mut self.io) {
                 Poll::Ready(Ok(0)) => self.connection.recv_eof(),
-                Poll::Ready(Ok(_)) => {}
+                Poll::Ready(Ok(bytes)) => self.connection.recv_read(bytes),
                 Poll::Ready(Err(error)) => self.read_failed(error),
                 Poll::Pending => return Halt::Blocked,
             }

@@ -32,6 +32,8 @@ pub(crate) struct Batch<B> {
     target: usize,
     /// Frames ever; a header block is one, in however many frames it is cut.
     frames: u64,
+    /// Bytes of payloads that were copied, ever.
+    copied: u64,
 }
 
 enum Segment {
@@ -67,6 +69,7 @@ impl<B: Buf> Batch<B> {
             remaining: 0,
             target,
             frames: 0,
+            copied: 0,
         }
     }
 
@@ -136,6 +139,11 @@ impl<B: Buf> Batch<B> {
         self.frames
     }
 
+    /// Bytes of payloads that were ever copied.
+    pub(super) fn copied(&self) -> u64 {
+        self.copied
+    }
+
     pub(super) fn is_full(&self) -> bool {
         self.remaining >= self.target
     }
@@ -155,6 +163,7 @@ impl<B: Buf> Batch<B> {
         let length = length.min(COPY_LIMIT);
         self.octets.put(value.take(length));
         self.note_octets(length);
+        self.copied += length as u64;
         length
     }
 

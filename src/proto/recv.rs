@@ -48,6 +48,12 @@ impl<R: Ports> Connection<R> {
         }
     }
 
+    /// So many bytes were read from the peer at once; their frames follow.
+    pub(crate) fn recv_read(&mut self, bytes: usize) {
+        self.stats.reads += 1;
+        self.stats.bytes_received += bytes as u64;
+    }
+
     fn recv_frame(&mut self, frame: Frame, now: Instant) -> Result<(), Fault> {
         self.check_order(&frame)?;
         match frame {

@@ -50,12 +50,13 @@ impl<R: Ports> Connection<R> {
             return;
         }
         self.stall.note_fill();
-        let (bytes, frames) = (batch.remaining(), batch.frames());
+        let (bytes, frames, copied) = (batch.remaining(), batch.frames(), batch.copied());
         self.write_batch(batch);
         let added = batch.remaining() - bytes;
         self.stats.batches += u64::from(bytes == 0 && added > 0);
         self.stats.bytes_sent += added as u64;
         self.stats.frames_sent += batch.frames() - frames;
+        self.stats.data_copied += batch.copied() - copied;
         self.work.0 += added as u64;
     }
 

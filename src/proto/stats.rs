@@ -18,6 +18,10 @@ pub struct Stats {
     pub resets_sent: u64,
     /// Streams refused because there were too many.
     pub streams_refused: u64,
+    /// Reads that brought something.
+    pub reads: u64,
+    /// Bytes of these reads. Divide by their number for what a read brings on average.
+    pub bytes_received: u64,
     /// Frames received.
     pub frames_received: u64,
     /// Bytes of DATA received, padding apart.

@@ -3,5 +3,6 @@
 mod end;
 mod pair;
 mod reader;
+mod reads;
 mod script;
 mod writer;

@@ -71,3 +71,20 @@ fn grants_are_counted_with_those_that_wait() {
         (0, 1, 1)
     );
 }
+
+#[test]
+fn only_small_payloads_are_copied_and_they_are_counted() {
+    let mut pair = Pair::new(Config::default(), Config::default());
+    for (length, copied) in [(100, 100), (20_000, 0)] {
+        let hand = pair.client.get("/");
+        pair.step();
+        let before = pair.server.conn.stats();
+        let answer = pair.at_server(&hand);
+        answer.respond(200, false);
+        answer.send(vec![0; length], true);
+        pair.drive();
+        let after = pair.server.conn.stats();
+        assert_eq!(after.data_sent - before.data_sent, length as u64);
+        assert_eq!(after.data_copied - before.data_copied, copied);
+    }
+}
