@@ -4,6 +4,7 @@
 use std::fmt::{Debug, Display};
 use std::future::Future;
 use std::marker::{PhantomData, PhantomPinned};
+use std::panic::{RefUnwindSafe, UnwindSafe};
 use std::rc::Rc;
 use std::task::{Context, Poll};
 use std::time::Duration;
@@ -344,6 +345,8 @@ struct Probe<T>(PhantomData<T>);
 trait Without {
     const SEND: bool = false;
     const SYNC: bool = false;
+    const UNWIND: bool = false;
+    const REF_UNWIND: bool = false;
 }
 impl<T> Without for Probe<T> {}
 
@@ -352,6 +355,12 @@ impl<T: Send> Probe<T> {
 }
 impl<T: Sync> Probe<T> {
     const SYNC: bool = true;
+}
+impl<T: UnwindSafe> Probe<T> {
+    const UNWIND: bool = true;
+}
+impl<T: RefUnwindSafe> Probe<T> {
+    const REF_UNWIND: bool = true;
 }
 
 macro_rules! same_auto_traits {
@@ -364,6 +373,14 @@ macro_rules! same_auto_traits {
             assert!(
                 Probe::<h2::$($type)+>::SYNC == Probe::<fairmux::$($type)+>::SYNC,
                 concat!("Sync of ", stringify!($($type)+))
+            );
+            assert!(
+                !Probe::<h2::$($type)+>::UNWIND || Probe::<fairmux::$($type)+>::UNWIND,
+                concat!("UnwindSafe of ", stringify!($($type)+))
+            );
+            assert!(
+                !Probe::<h2::$($type)+>::REF_UNWIND || Probe::<fairmux::$($type)+>::REF_UNWIND,
+                concat!("RefUnwindSafe of ", stringify!($($type)+))
             );
             // All of h2 are, so all of these must be.
             let _: [fn(); 2] = [unpinned::<h2::$($type)+>, unpinned::<fairmux::$($type)+>];

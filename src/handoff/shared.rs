@@ -4,6 +4,7 @@
 //! PING, and the numbers that handles read. Does not know: `proto`. Keeps I7 towards the task:
 //! every post is followed by a turn.
 
+use std::panic::AssertUnwindSafe;
 use std::task::{Context, Poll, Waker};
 
 use super::ping::UserPing;
@@ -26,7 +27,8 @@ pub(crate) struct Limits {
 /// The handles' view of their connection.
 #[derive(Debug)]
 pub(crate) struct Shared {
-    task: AtomicWaker,
+    // A panic while it is set or taken leaves it empty at worst: whole.
+    task: AssertUnwindSafe<AtomicWaker>,
     mailbox: Mutex<Vec<Key>>,
     room: Room,
     max_send_buffer: usize,
@@ -58,7 +60,7 @@ struct Counts {
 impl Shared {
     pub(super) fn new(limits: Limits) -> Shared {
         Shared {
-            task: AtomicWaker::new(),
+            task: AssertUnwindSafe(AtomicWaker::new()),
             mailbox: Mutex::new(Vec::new()),
             room: Room::new(limits.send_room),
             max_send_buffer: limits.max_send_buffer,
