@@ -96,9 +96,10 @@ fn read(decoder: &mut Decoder, block: &[u8]) -> Option<Request<()>> {
     }
     let rules = RequestRules {
         extended_connect: true,
+        known_authority: None,
     };
     let parts = list.take_request(rules).ok()?;
-    Some(Request::from_parts(parts, ()))
+    Some(Request::from_parts(*parts, ()))
 }
 
 fn cut(octets: &[u8], piece: usize) -> Vec<Result<Frame, String>> {
