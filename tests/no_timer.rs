@@ -1,7 +1,5 @@
 //! A runtime whose timer is off: whoever needs no limit on time needs no timer.
 
-#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
-
 use std::time::Duration;
 
 use bytes::Bytes;
