@@ -232,6 +232,23 @@ fn a_priority_update_before_the_request_counts() {
     });
 }
 
+//= test RFC 9218 §7.1
+#[test]
+fn priority_updates_before_the_request_are_bounded() {
+    const KEPT: u32 = 16;
+    run(PIPE, async |client| {
+        client.stream_windows(0).await;
+        client.send(priority_update(1, "u=0")).await;
+        for number in 1..=KEPT {
+            client.send(priority_update(1 + 2 * number, "u=7")).await;
+        }
+        let mut priorities = ["u=6"; KEPT as usize + 2];
+        priorities[KEPT as usize + 1] = "u=5";
+        let order = order_of(client, &priorities, &[]).await;
+        assert_eq!(order[..3], [2 * KEPT + 3, 1, 3], "that of 1 is forgotten");
+    });
+}
+
 /// Two bodies of 5 MB, asked for with this priority, and credit for 4 MB: by how much they were ever
 /// apart.
 fn widest_spread(path: &str, priority: &str) -> usize {
@@ -268,6 +285,15 @@ fn producers_of_small_pieces_share_as_those_of_large_ones() {
     for path in ["/bytes/5000000", "/large/5000000"] {
         let spread = widest_spread(path, "u=2, i");
         assert!(spread <= 2 * QUANTUM, "{path}: {spread} apart");
+    }
+}
+
+//= test RFC 9218 §5
+#[test]
+fn a_field_that_cannot_be_parsed_is_as_good_as_none() {
+    for priority in ["", "u=1,", "?", "u=1 i"] {
+        let spread = widest_spread("/large/5000000", priority);
+        assert!(spread <= 2 * QUANTUM, "{priority}: {spread} apart");
     }
 }
 

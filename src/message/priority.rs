@@ -28,19 +28,19 @@ impl Priority {
 
     /// The value of a `priority` field or of PRIORITY_UPDATE. What cannot be parsed says nothing,
     /// and is no error.
-    pub(crate) fn parse(value: &[u8]) -> Priority {
+    pub(crate) fn parse(value: &[u8]) -> Option<Priority> {
         //= RFC 9218 §4 unknown parameters, and values that are out of range, are ignored
         sfv::Parser::new(value)
             .parse_dictionary_with_visitor(Reader(Priority::default()))
-            .unwrap_or_default()
+            .ok()
     }
 
-    /// What the fields of a message say, or nothing if they do not mention it.
+    /// What the fields of a message say, or nothing if they do not mention it or say it wrong.
     pub(crate) fn of(headers: &HeaderMap) -> Option<Priority> {
         let mut values = headers.get_all(PRIORITY).iter();
         let first = values.next()?;
         let Some(second) = values.next() else {
-            return Some(Priority::parse(first.as_bytes()));
+            return Priority::parse(first.as_bytes());
         };
         // Several lines are one dictionary.
         let mut all = first.as_bytes().to_vec();
@@ -48,7 +48,7 @@ impl Priority {
             all.extend_from_slice(b", ");
             all.extend_from_slice(HeaderValue::as_bytes(value));
         }
-        Some(Priority::parse(&all))
+        Priority::parse(&all)
     }
 
     /// As a field value. Values that are the default are not named.

@@ -6,7 +6,7 @@
 
 use std::time::Duration;
 
-use crate::frame::{DEFAULT_MAX_FRAME_SIZE, StreamId};
+use crate::frame::{DEFAULT_MAX_FRAME_SIZE, MAX_WINDOW_SIZE, StreamId};
 
 /// Which end of the connection this is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,7 +32,8 @@ impl Role {
 pub(crate) struct Config {
     /// SETTINGS_INITIAL_WINDOW_SIZE: what a peer may send on a stream before we read.
     pub(crate) initial_window_size: u32,
-    /// The receive window of the connection; none leaves the protocol's 65,535.
+    /// The receive window of the connection; none is the protocol's 65,535, and more behind streams
+    /// that nobody reads.
     pub(crate) initial_connection_window_size: Option<u32>,
     /// Up to this many bytes the receive windows follow bandwidth and delay of the connection; none:
     /// they stay as they are.
@@ -175,6 +176,10 @@ impl Default for LimitConfig {
 }
 
 impl Config {
+    /// How many streams may be unread, where no limit to streams says it.
+    const MANY_STREAMS: u32 = 256;
+    /// Bytes that may be unread, where no window of the connection says it.
+    const MOST_UNREAD: u32 = 16 << 20;
     /// The list limit where none is announced, as in h2.
     const UNANNOUNCED_LIST_LIMIT: u32 = 16 << 20;
 
@@ -213,6 +218,21 @@ impl Config {
     pub(super) fn list_limit(&self) -> usize {
         self.max_header_list_size
             .unwrap_or(Self::UNANNOUNCED_LIST_LIMIT) as usize
+    }
+
+    /// How far the receive window of the connection opens behind data that nobody reads, if `stream` is
+    /// the window of each stream: so far that unread streams leave the others some of it.
+    ///
+    /// For two streams at least, since what one of them holds must not be all. Where the application
+    /// has not set the window itself: for as many streams as there may be, within a bound.
+    pub(super) fn recv_limit(&self, stream: u32) -> u32 {
+        let streams = self.max_concurrent_streams.unwrap_or(Self::MANY_STREAMS);
+        let limit = match (self.window_budget, self.initial_connection_window_size) {
+            (Some(budget), _) => budget,
+            (None, Some(_)) => 0,
+            (None, None) => stream.saturating_mul(streams).min(Self::MOST_UNREAD),
+        };
+        limit.max(stream.saturating_mul(2)).min(MAX_WINDOW_SIZE)
     }
 
     /// The longest frame that we take once our SETTINGS are acknowledged.

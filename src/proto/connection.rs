@@ -200,6 +200,7 @@ impl<R: Ports> Connection<R> {
 
     /// The receive window of the connection shall have this size.
     pub(crate) fn user_set_target_window(&mut self, size: u32) {
+        self.config.initial_connection_window_size = Some(size);
         self.recv_window.resize(size);
     }
 

@@ -67,11 +67,14 @@ impl SendWindow {
 
 /// What the peer may still send, and what of it waits to be returned.
 ///
-/// Always: `left + held + owed == size`, where `size` is the size that we want the window to have.
+/// Always: `left + held + owed == size + extra`, where `size` is the size that we want the window to
+/// have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct RecvWindow {
     /// The size wanted.
     size: i64,
+    /// Beyond it, to make way for streams behind those that nobody reads; see `make_way`.
+    extra: i64,
     /// What the peer may send as far as it has been told.
     left: i64,
     /// Received and not yet returned by who reads.
@@ -86,6 +89,7 @@ impl RecvWindow {
         let size = i64::from(size);
         RecvWindow {
             size,
+            extra: 0,
             left: size,
             held: 0,
             owed: 0,
@@ -102,6 +106,21 @@ impl RecvWindow {
         let difference = i64::from(size) - self.size;
         self.size += difference;
         self.owed += difference;
+    }
+
+    /// Opens the window beyond its size by what is held, up to `limit`, once that leaves less than half
+    /// of the size open; and takes it back as what is held returns.
+    ///
+    /// Who reads slowly has a window of its own. Without this it would close that of the others too.
+    pub(super) fn make_way(&mut self, limit: u32) {
+        let open = self.size + self.extra - self.held;
+        let extra = if open < self.size / 2 {
+            self.held.min(i64::from(limit) - self.size).max(0)
+        } else {
+            self.extra.min(self.held)
+        };
+        self.owed += extra - self.extra;
+        self.extra = extra;
     }
 
     /// The peer has acknowledged another initial size: its view moved by the difference.
@@ -160,7 +179,7 @@ impl RecvWindow {
 
     /// I5 on the receiving side.
     pub(super) fn is_conserved(&self) -> bool {
-        self.left + self.held + self.owed == self.size && self.held >= 0
+        self.left + self.held + self.owed == self.size + self.extra && self.held >= 0
     }
 }
 
@@ -222,6 +241,42 @@ mod tests {
         assert!(window.is_due());
         assert_eq!(window.announce(), Some(30));
         assert_eq!(window.left(), 50);
+        assert!(window.is_conserved());
+    }
+
+    #[test]
+    fn a_window_that_is_held_makes_way_and_closes_again_as_that_returns() {
+        let mut window = RecvWindow::new(100);
+        assert!(window.recv(50));
+        window.make_way(1000);
+        assert_eq!(window.announce(), None, "half is open still");
+        assert!(window.recv(30));
+        window.make_way(1000);
+        assert!(window.is_due());
+        assert_eq!(window.announce(), Some(80), "as if nothing were held");
+        window.release(80);
+        window.make_way(1000);
+        assert_eq!(window.announce(), None, "that was announced before");
+        assert_eq!(window.left(), 100);
+        assert!(window.is_conserved());
+    }
+
+    #[test]
+    fn a_window_makes_way_up_to_its_limit() {
+        let mut window = RecvWindow::new(100);
+        for opened in [100, 50] {
+            assert!(window.recv(100));
+            window.make_way(250);
+            assert_eq!(window.announce(), Some(opened));
+            assert!(window.is_conserved());
+        }
+        assert!(window.recv(50));
+        window.make_way(250);
+        assert_eq!(window.announce(), None);
+        window.release(60);
+        window.make_way(250);
+        assert_eq!(window.announce(), Some(60));
+        window.make_way(0);
         assert!(window.is_conserved());
     }
 

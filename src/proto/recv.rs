@@ -345,7 +345,14 @@ impl<R: Ports> Connection<R> {
         if self.role == Role::Client {
             return Err(Violation::PriorityUpdateByServer.into());
         }
-        let priority = Priority::parse(&frame.value);
+        let is_idle_push = id.is_server_initiated() && self.ids.fate(id, now) == Gone::Idle;
+        if self.streams.find(id).is_none() && is_idle_push {
+            //= RFC 9218 §7.1 a push that was not promised must not be prioritised
+            return Err(Violation::PriorityUpdateTarget.into());
+        }
+        let Some(priority) = Priority::parse(&frame.value) else {
+            return Ok(());
+        };
         if let Some(slot) = self.streams.find(id) {
             let stream = self.streams.at_mut(slot);
             if let Some(stream) = stream.filter(|stream| stream.ranked_by == Chooser::Peer) {
@@ -358,9 +365,6 @@ impl<R: Ports> Connection<R> {
                 self.early_priorities.pop_front();
             }
             self.early_priorities.push_back((id, priority));
-        } else if id.is_server_initiated() && self.ids.fate(id, now) == Gone::Idle {
-            //= RFC 9218 §7.1 a push that was not promised must not be prioritised
-            return Err(Violation::PriorityUpdateTarget.into());
         }
         Ok(())
     }

@@ -132,6 +132,8 @@ impl<R: Ports> Connection<R> {
         while let Some(ping) = self.pings.take_unsent() {
             batch.write(|out| ping.encode(out));
         }
+        let limit = self.config.recv_limit(self.settings.local.initial_window);
+        self.recv_window.make_way(limit);
         if self.recv_window.is_due() {
             if let Some(increment) = self.recv_window.announce() {
                 let stream_id = StreamId::CONNECTION;

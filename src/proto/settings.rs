@@ -325,5 +325,7 @@ fn first_entries(role: Role, config: &Config) -> Vec<Setting> {
     if role == Role::Server && config.enable_connect_protocol {
         entries.push(Setting::EnableConnectProtocol(true));
     }
+    //= RFC 9218 §2.1 who ignores the priorities of RFC 7540 says so in its first SETTINGS
+    entries.push(Setting::NoRfc7540Priorities(true));
     entries
 }

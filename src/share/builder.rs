@@ -92,6 +92,24 @@ impl<Side> Builder<Side> {
     /// Default: 65 535, the protocol's own. At most 2^31-1, a larger value is taken as that.
     /// What exceeds the default is announced with a WINDOW_UPDATE right after the first SETTINGS.
     /// A smaller value is reached by not returning credit.
+    ///
+    /// # Streams that nobody reads
+    ///
+    /// DATA that is not read takes room in this window. If a few streams could hold all of it, they
+    /// would stop every other; with the protocol's default values for both windows one is enough.
+    /// Therefore the window opens further, by what is unread, once that takes more than half of it:
+    ///
+    /// * a value that was set here, as long as it is less than two windows of a stream
+    ///   ([`initial_window_size`](Self::initial_window_size)), up to these two. From two on it is kept
+    ///   as it is, and bounds what a peer can make this side hold. Set it to one window more than
+    ///   streams may be left unread.
+    /// * where none was set, up to a window for each stream that the peer may open
+    ///   ([`max_concurrent_streams`](Self::max_concurrent_streams), 256 if that is not set), 16 MiB at
+    ///   most;
+    /// * with [`adaptive_window`](Self::adaptive_window), up to its budget.
+    ///
+    /// As unread data is read or dropped, the window closes again to its size. A peer that is read in
+    /// time never sees more than that.
     pub fn initial_connection_window_size(&mut self, size: u32) -> &mut Self {
         self.config.initial_connection_window_size = Some(size.min(MAX_WINDOW));
         self

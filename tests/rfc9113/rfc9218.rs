@@ -1,9 +1,38 @@
-//! RFC 9218 §7.1: PRIORITY_UPDATE.
+//! RFC 9218: the setting, the field, PRIORITY_UPDATE.
 
 use super::support::{
-    FRAME_SIZE_ERROR, PROTOCOL_ERROR, Setup, client, frame, headers, kind, priority_update, server,
-    setting, settings, window_update,
+    FRAME_SIZE_ERROR, Frame, PROTOCOL_ERROR, Setup, client, frame, headers, kind, priority_update,
+    server, setting, settings, window_update,
 };
+
+//= test RFC 9218 §2.1
+// The first SETTINGS of either end say that the priorities of RFC 7540 are ignored; no later one does.
+#[test]
+fn old_priorities_are_renounced_once() {
+    let renounces = |all: &[Frame]| -> Vec<u32> {
+        let entries = all.iter().filter(|frame| frame.kind == kind::SETTINGS);
+        let of_one = |frame: &Frame| frame.entries().into_iter().collect::<Vec<_>>();
+        let entries = entries.flat_map(of_one);
+        entries
+            .filter(|(id, _)| *id == setting::NO_RFC7540_PRIORITIES)
+            .map(|(_, value)| value)
+            .collect()
+    };
+    Setup::new().no_handshake().server(async |peer| {
+        peer.send_preface();
+        peer.send(settings());
+        peer.app()
+            .order(|connection| connection.set_initial_window_size(10).unwrap());
+        let all = peer.everything().await;
+        assert_eq!(renounces(&all[..1]), [1]);
+        assert_eq!(renounces(&all), [1]);
+    });
+    Setup::new().no_handshake().client(async |peer| {
+        peer.expect_preface().await;
+        let all = peer.everything().await;
+        assert_eq!(renounces(&all[..1]), [1]);
+    });
+}
 
 //= test RFC 9218 §7.1
 // PRIORITY_UPDATE belongs to the connection.

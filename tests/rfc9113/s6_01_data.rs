@@ -89,15 +89,18 @@ fn padding_counts_for_the_stream() {
 #[test]
 fn padding_counts_for_the_connection() {
     let setup = Setup::new().few_cuts().serving(|b| {
-        b.initial_window_size(1 << 20);
+        b.initial_window_size(32_767)
+            .initial_connection_window_size(65_535);
     });
     setup.server(async |peer| {
+        for _ in 0..2 {
+            let id = peer.fresh_id();
+            peer.send(headers(id).request("POST", "/unread"));
+            peer.send(data(id, vec![0; 16_384]));
+            peer.send(data(id, vec![0; 16_383]));
+        }
         let id = peer.fresh_id();
         peer.send(headers(id).request("POST", "/unread"));
-        for _ in 0..3 {
-            peer.send(data(id, vec![0; 16_384]));
-        }
-        peer.send(data(id, vec![0; 16_382]));
         // One octet is left, and the octet that tells the length of padding takes it.
         assert_eq!(peer.credit(0).await, 0);
         peer.send(data(id, "").padded(0));

@@ -270,15 +270,20 @@ fn peer_overruns_the_stream_window() {
 #[test]
 fn peer_overruns_the_connection_window() {
     let setup = Setup::new().few_cuts().serving(|b| {
-        b.initial_window_size(1 << 20);
+        b.initial_window_size(32_767)
+            .initial_connection_window_size(65_535);
     });
     setup.server(async |peer| {
-        let id = peer.fresh_id();
-        peer.send(headers(id).request("POST", "/unread"));
-        for length in [16_384, 16_384, 16_384, 16_383] {
-            peer.send(data(id, vec![0; length]));
+        for lengths in [&[16_384, 16_383][..], &[16_384, 16_383], &[1]] {
+            let id = peer.fresh_id();
+            peer.send(headers(id).request("POST", "/unread"));
+            for &length in lengths {
+                peer.send(data(id, vec![0; length]));
+            }
         }
         peer.expect_nothing().await;
+        let id = peer.fresh_id();
+        peer.send(headers(id).request("POST", "/unread"));
         peer.send(data(id, [0; 1]));
         peer.expect_go_away(FLOW_CONTROL_ERROR).await;
     });

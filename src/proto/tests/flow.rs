@@ -147,9 +147,15 @@ fn credit_comes_back_as_the_reader_returns_it() {
     let mut script = server();
     let hand = script.post(1);
     script.data(1, vec![0; 40_000], false);
-    script.expect_nothing();
+    let sent = updates(&script.sent());
+    assert_eq!(
+        sent,
+        [(0, 40_000)],
+        "what nobody reads leaves others their window"
+    );
     hand.release(30_000);
-    assert_eq!(updates(&script.sent()), [(0, 30_000), (1, 30_000)]);
+    let sent = updates(&script.sent());
+    assert_eq!(sent, [(1, 30_000)], "the connection's was lent before");
     script.data(1, vec![0; 10], true);
     hand.release(10_010);
     hand.respond(200, true);
@@ -166,7 +172,11 @@ fn credit_of_a_stream_that_is_over_comes_back_to_the_connection() {
     script.sent();
     assert!(!script.conn.has_streams(), "unread data holds no slot");
     hand.release(60_000);
-    assert_eq!(updates(&script.sent()), [(0, 60_000)]);
+    script.expect_nothing();
+    let hand = script.post(3);
+    script.data(3, vec![0; 65_535], false);
+    hand.release(65_535);
+    assert_eq!(updates(&script.sent()), [(0, 65_535), (3, 65_535)]);
 }
 
 #[test]

@@ -25,6 +25,7 @@ fn the_first_frame_says_what_was_configured() {
         Setting::MaxConcurrentStreams(7),
         Setting::InitialWindowSize(1 << 20),
         Setting::EnableConnectProtocol(true),
+        Setting::NoRfc7540Priorities(true),
     ];
     assert_eq!(entries, expected);
     assert_eq!(update.increment, (1 << 20) - 65_535);
