@@ -17,7 +17,7 @@ mod timer;
 mod writer;
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -426,7 +426,11 @@ fn is_due(deadline: Option<Instant>, now: Instant) -> bool {
     deadline.is_some_and(|deadline| deadline <= now)
 }
 
+#[cfg(not(test))]
 #[expect(clippy::disallowed_methods, reason = "the layer that reads the clock")]
 fn now() -> Instant {
     Instant::now()
 }
+
+#[cfg(test)]
+use self::tests::clock::now;

@@ -124,6 +124,11 @@ impl<B: Buf> Writer<B> {
         }
     }
 
+    #[cfg(test)]
+    pub(super) fn is_idle(&self) -> bool {
+        self.step == Step::Ready && self.remaining() == 0
+    }
+
     fn remaining(&self) -> usize {
         self.ahead.len().saturating_add(self.batch.remaining())
     }

@@ -41,6 +41,8 @@ impl<B: Buf> Cell<B> {
         queue: Queue<B>,
     ) -> Cell<B> {
         let inbox = Arc::new(Inbox::new(id, shared, opener));
+        #[cfg(test)]
+        super::tests::probe::note_birth(&inbox);
         Cell {
             outbox: Arc::new(Outbox::new(inbox, queue)),
         }

@@ -255,3 +255,16 @@ impl<B> Clone for Writer<B> {
         }
     }
 }
+
+#[cfg(test)]
+impl<B: Buf> Unopened<B> {
+    /// How the producer of this stream stands.
+    pub(crate) fn producer(&self) -> super::tests::probe::Producer {
+        self.outbox.producer()
+    }
+
+    /// Nobody else knows the cell any more.
+    pub(crate) fn is_last(&self) -> bool {
+        Arc::strong_count(&self.outbox) == 1
+    }
+}

@@ -173,38 +173,40 @@ impl Inbox {
     // ---- the task ------------------------------------------------------------------------
 
     pub(super) fn deliver_head(&self, head: Head, end: bool) {
-        let (reader, early) = {
+        let (reader, early, pushes) = {
             let mut received = lock(&self.received);
             if let Head::Informational(parts) = head {
                 let extra = received.extra();
                 let response = Response::from_parts(*parts, ());
                 extra.informational.push_back(response);
-                (None, extra.early.take())
+                (None, extra.early.take(), None)
             } else {
                 received.head = Some(head);
                 received.has_final = true;
-                received.end_if(end);
-                (received.reader.take(), received.take_early())
+                let pushes = received.end_if(end);
+                (received.reader.take(), received.take_early(), pushes)
             }
         };
         wake(reader);
         wake(early);
+        wake(pushes);
     }
 
     pub(super) fn deliver_data(&self, data: Bytes, end: bool) -> Delivery {
         let mut unwanted = None;
-        let reader = {
+        let (reader, pushes) = {
             let mut received = lock(&self.received);
-            received.end_if(end);
+            let pushes = received.end_if(end);
             if received.reading == Reading::Stopped {
                 unwanted = Some(data);
             } else if !data.is_empty() {
                 received.credit.deliver(data.len());
                 received.data.push_back(data);
             }
-            received.reader.take()
+            (received.reader.take(), pushes)
         };
         wake(reader);
+        wake(pushes);
         if unwanted.is_some() {
             Delivery::Unwanted
         } else {
@@ -469,10 +471,13 @@ impl Inbox {
 }
 
 impl Received {
-    fn end_if(&mut self, end: bool) {
+    /// Notes the end, and answers who waits for promises: none will come.
+    fn end_if(&mut self, end: bool) -> Option<Waker> {
         if end && matches!(self.end, End::NotYet) {
             self.end = End::Normal;
+            return self.take_pushes();
         }
+        None
     }
 
     fn take_wakers(&mut self) -> [Option<Waker>; 3] {
@@ -489,5 +494,38 @@ impl Received {
 
     fn take_pushes(&mut self) -> Option<Waker> {
         self.extra.as_mut()?.pushes.take()
+    }
+}
+
+#[cfg(test)]
+impl Inbox {
+    /// Credit that comes back through this half.
+    pub(super) fn credit_out(&self) -> usize {
+        let credit = &lock(&self.received).credit;
+        match credit.place {
+            Place::Settled => 0,
+            Place::Slot | Place::Connection => credit.out + credit.released,
+        }
+    }
+
+    /// What a task waits for although it is there.
+    pub(super) fn forgotten(&self) -> Option<&'static str> {
+        let received = lock(&self.received);
+        let ended = !matches!(received.end, End::NotYet);
+        let reads = received.head.is_some() || !received.data.is_empty() || ended;
+        let waits = |waiting: &Waiting, ready: bool| waiting.is_some() && ready;
+        let extra = received.extra.as_deref();
+        let early = extra.is_some_and(|extra| {
+            let early = !extra.informational.is_empty() || received.has_final || ended;
+            waits(&extra.early, early)
+        });
+        let pushes =
+            extra.is_some_and(|extra| waits(&extra.pushes, !extra.promises.is_empty() || ended));
+        match () {
+            () if waits(&received.reader, reads) => Some("the reader"),
+            () if early => Some("who takes 1xx"),
+            () if pushes => Some("who takes promises"),
+            () => None,
+        }
     }
 }

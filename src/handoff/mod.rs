@@ -54,7 +54,7 @@ mod shared;
 mod waiting;
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 
 pub(crate) use cell::Cell;
 pub(crate) use handles::{PollReset, Promise, Reader, Unopened, Writer};

@@ -196,3 +196,11 @@ impl<B: Buf> Ports for Hub<B> {
         self.inner.shared.room().clear_waiting();
     }
 }
+
+#[cfg(test)]
+impl<B> Hub<B> {
+    /// Whether streams are there for the task.
+    pub(crate) fn has_births(&self) -> bool {
+        !lock(&self.inner.opening).births.is_empty()
+    }
+}

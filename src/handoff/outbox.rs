@@ -340,13 +340,17 @@ impl<B: Buf> Outbox<B> {
         changed
     }
 
-    /// Changes what the capacity depends on, and wakes the producer if it has more than it knows,
-    /// or asks for room in its stead.
+    /// Changes what the capacity depends on, and wakes the producer if its value has left or it has more
+    /// than it knows, or asks for room in its stead.
     fn re_evaluate(&self, change: impl FnOnce(&mut Queue<B>)) {
         let (waker, asks) = {
             let mut queue = lock(&self.queue);
+            let was_offering = queue.account.is_offering();
             change(&mut queue);
-            let waker = self.satisfied(&mut queue);
+            let waker = match was_offering && !queue.account.is_offering() {
+                true => queue.producer.take(),
+                false => self.satisfied(&mut queue),
+            };
             let asks = queue.producer.is_some() && self.asks_for_room(&mut queue);
             (waker, asks)
         };
@@ -438,5 +442,22 @@ fn length_of<B: Buf>(data: &B) -> Result<usize, Misuse> {
     match bytes > MAX_WINDOW_SIZE as usize {
         true => Err(Misuse::PayloadTooBig),
         false => Ok(bytes),
+    }
+}
+
+#[cfg(test)]
+impl<B: Buf> Outbox<B> {
+    pub(super) fn producer(&self) -> super::tests::probe::Producer {
+        let queue = lock(&self.queue);
+        let account = &queue.account;
+        let is_ready = match account.is_offering() {
+            true => account.offered <= self.bound_of(account) && account.offer_above_floor() == 0,
+            false => account.reported == 0 && self.capacity_of(&queue) > 0,
+        };
+        super::tests::probe::Producer {
+            buffered: account.buffered(),
+            handed_over: account.queued as usize + account.offered,
+            is_forgotten: queue.producer.is_some() && is_ready,
+        }
     }
 }

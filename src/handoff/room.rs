@@ -95,9 +95,16 @@ impl Room {
         if share < LEAST_SHARE { 0 } else { share }
     }
 
-    /// Those who waited have been resumed.
+    #[cfg(test)]
+    pub(super) fn is_awaited(&self) -> bool {
+        self.word.load(Ordering::Acquire) & WAITING != 0
+    }
+
+    /// Nobody waits any more.
     pub(super) fn clear_waiting(&self) {
-        self.word.fetch_and(!WAITING, Ordering::AcqRel);
+        if self.word.load(Ordering::Acquire) & WAITING != 0 {
+            self.word.fetch_and(!WAITING, Ordering::AcqRel);
+        }
     }
 }
 

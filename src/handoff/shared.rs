@@ -153,6 +153,24 @@ impl Shared {
         self.room.used()
     }
 
+    /// Whether the flag stands that somebody waits for room.
+    #[cfg(test)]
+    pub(crate) fn room_is_awaited(&self) -> bool {
+        self.room.is_awaited()
+    }
+
+    /// Credit that the task has not taken yet.
+    #[cfg(test)]
+    pub(crate) fn credit_waiting(&self) -> usize {
+        self.credit.load(Ordering::Acquire)
+    }
+
+    /// Whether keys or credit are there for the task.
+    #[cfg(test)]
+    pub(crate) fn has_news(&self) -> bool {
+        !lock(&self.mailbox).is_empty() || self.credit_waiting() > 0
+    }
+
     // ---- handles -------------------------------------------------------------------------
 
     pub(crate) fn max_send_streams(&self) -> usize {

@@ -93,12 +93,12 @@ impl<R: Ports> Connection<R> {
                 _ => self.recv_on_gone(id, now, Violation::ClosedStream),
             };
         }
+        if self.shutdown.ignores(id) {
+            return Ok(self.limits.unproductive(now)?);
+        }
         if self.role == Role::Client {
             //= RFC 9113 §5.1 a server opens streams by promises only
             return Err(Violation::IdleStream.into());
-        }
-        if self.shutdown.ignores(id) {
-            return Ok(self.limits.unproductive(now)?);
         }
         self.ids.use_remote(id);
         if self.is_crowded() {

@@ -45,7 +45,7 @@ pub(crate) mod streams;
 mod turn;
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 
 pub(crate) use batch::Batch;
 pub(crate) use config::{Config, Role};

@@ -74,6 +74,10 @@ impl Scheduler {
         }
         stream.wait = wants;
         if !matches!(wants, Wait::Send(_) | Wait::Credit) {
+            #[cfg(test)]
+            {
+                stream.naps += 1;
+            }
             // Who sleeps earns no credit for it. Who waits for its own payload does not sleep.
             if stream.loan != Loan::Hidden {
                 stream.deficit = 0;

@@ -164,6 +164,10 @@ impl<R: Ports> Connection<R> {
         self.stats.idle_turns += u64::from(self.work.0 == self.work.1);
         self.work.1 = self.work.0;
         self.resume_waiting();
+        if self.waiting_in_list.is_empty() {
+            // Who asked may have found room, or left, before it was put on the list.
+            self.ports.room_resumed();
+        }
         std::mem::take(&mut self.set_aside) > 0 && !self.waiting_in_list.is_empty()
     }
 

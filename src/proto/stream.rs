@@ -49,6 +49,9 @@ pub(super) struct Stream<P: Port> {
     // Lists.
     pub(super) links: Links,
     pub(super) wait: Wait,
+    /// How often it had nothing to send, or might not.
+    #[cfg(test)]
+    pub(super) naps: usize,
     /// It is on the list of those that have a WINDOW_UPDATE or RST_STREAM to write.
     pub(super) in_control: bool,
     pub(super) counted: Counted,
@@ -182,6 +185,8 @@ impl<P: Port> Stream<P> {
             incoming: Incoming::default(),
             links: Links::default(),
             wait: Wait::Nothing,
+            #[cfg(test)]
+            naps: 0,
             in_control: false,
             counted: Counted::No,
             progress: None,

@@ -5,11 +5,12 @@ mod loom_inbox;
 mod loom_mailbox;
 mod loom_outbox;
 mod loom_room;
+pub(crate) mod probe;
 mod rules;
 mod sending;
 
 use std::future::poll_fn;
-use std::task::{Context, Poll, Waker};
+use std::task::{Context, Poll, Wake, Waker};
 
 use bytes::Bytes;
 
@@ -124,4 +125,25 @@ pub(super) async fn posted(shared: &Arc<Shared>) -> Vec<Key> {
 /// One poll whose wake-up nobody notices.
 pub(super) fn poll_once<T>(poll: impl FnOnce(&mut Context<'_>) -> Poll<T>) -> Poll<T> {
     poll(&mut Context::from_waker(Waker::noop()))
+}
+
+/// Counts how often it is woken.
+#[derive(Default)]
+pub(super) struct Woken(std::sync::atomic::AtomicUsize);
+
+impl Woken {
+    pub(super) fn count(&self) -> usize {
+        self.0.load(std::sync::atomic::Ordering::Relaxed)
+    }
+}
+
+impl Wake for Woken {
+    fn wake(self: std::sync::Arc<Self>) {
+        self.0.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+    }
+}
+
+pub(super) fn counting_waker() -> (Waker, std::sync::Arc<Woken>) {
+    let woken = std::sync::Arc::new(Woken::default());
+    (Waker::from(std::sync::Arc::clone(&woken)), woken)
 }

@@ -1,11 +1,13 @@
 //! What handles promise their users, one step at a time.
 
-use std::task::Poll;
+use std::task::{Context, Poll};
 
 use bytes::Bytes;
 use http::{HeaderMap, Response};
 
-use super::{accepted, answering, collect, hub, poll_once, request, response, take_posted};
+use super::{
+    accepted, answering, collect, counting_waker, hub, poll_once, request, response, take_posted,
+};
 use crate::error::{Error, Initiator, Misuse};
 use crate::frame::{Reason, StreamId};
 use crate::handoff::room::FLOOR;
@@ -354,4 +356,26 @@ fn a_value_longer_than_any_window_is_refused() {
     let (writer, _reader) = hub.open_request(request(), false).unwrap();
     let refused = writer.send_data(TooBig, true).unwrap_err();
     assert_eq!(refused.as_misuse(), Some(&Misuse::PayloadTooBig));
+}
+
+#[test]
+fn who_waits_for_promises_hears_of_the_end() {
+    let ends: [fn(&crate::handoff::Cell<Bytes>); 3] = [
+        |cell| cell.deliver_head(response(), true),
+        |cell| assert_eq!(cell.deliver_data(Bytes::new(), true), Delivery::Kept),
+        |cell| cell.deliver_trailers(HeaderMap::new()),
+    ];
+    for end in ends {
+        let hub = hub(0);
+        let (cell, _writer, reader) = accepted(&hub);
+        let (waker, woken) = counting_waker();
+        let polled = reader.poll_promise(&Context::from_waker(&waker));
+        assert!(polled.is_pending());
+        end(&cell);
+        assert_eq!(woken.count(), 1);
+        assert!(matches!(
+            poll_once(|cx| reader.poll_promise(cx)),
+            Poll::Ready(None)
+        ));
+    }
 }

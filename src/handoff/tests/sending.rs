@@ -79,6 +79,17 @@ fn a_value_that_does_not_fit_is_there_for_the_task_and_charged_to_nobody() {
 }
 
 #[test]
+fn a_value_that_leaves_all_at_once_was_sent() {
+    let (_hub, cell, writer, _reader) = stream(0);
+    let mut sending = Sending::new(&writer, body(5 * FLOOR));
+    assert!(sending.poll().is_pending());
+    collect(&cell);
+    cell.took(5 * FLOOR);
+    assert!(sending.was_woken(), "I7");
+    assert!(matches!(sending.poll(), Poll::Ready(Ok(()))));
+}
+
+#[test]
 fn a_value_longer_than_the_window_goes_on_with_it() {
     let (hub, cell, writer, _reader) = stream(0);
     hub.set_initial_window(10);

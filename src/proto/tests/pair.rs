@@ -8,52 +8,13 @@ use std::time::{Duration, Instant};
 use bytes::{Buf, Bytes, BytesMut};
 use http::{HeaderMap, Request, Response};
 
+use super::load::Load;
 use crate::error::Error;
 use crate::frame::{Cutter, Frame, Reason, StreamId};
 use crate::message::{Head, Priority};
 use crate::proto::port::{Birth, Delivery, Interest, News, Outgoing, Port, Ports};
 use crate::proto::streams::Key;
 use crate::proto::{Batch, Config, Connection, Event, Role};
-
-/// A payload: in one piece, or in many of which only the first can be seen.
-#[derive(Debug)]
-pub(super) enum Load {
-    One(Bytes),
-    Many(VecDeque<Bytes>),
-}
-
-impl Buf for Load {
-    fn remaining(&self) -> usize {
-        match self {
-            Load::One(bytes) => bytes.len(),
-            Load::Many(parts) => parts.iter().map(Bytes::len).sum(),
-        }
-    }
-
-    fn chunk(&self) -> &[u8] {
-        match self {
-            Load::One(bytes) => bytes,
-            Load::Many(parts) => parts.front().map_or(&[], |part| part),
-        }
-    }
-
-    fn advance(&mut self, mut count: usize) {
-        match self {
-            Load::One(bytes) => bytes.advance(count),
-            Load::Many(parts) => {
-                while count > 0 {
-                    let part = parts.front_mut().expect("no more than remains");
-                    let step = count.min(part.len());
-                    part.advance(step);
-                    count -= step;
-                    if part.is_empty() {
-                        parts.pop_front();
-                    }
-                }
-            }
-        }
-    }
-}
 
 /// What all streams of one end share.
 #[derive(Clone)]

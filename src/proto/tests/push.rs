@@ -196,3 +196,27 @@ fn a_promise_that_nobody_wants_is_cancelled() {
     pushed.abandon();
     script.expect_reset(2, Reason::CANCEL);
 }
+
+//= test RFC 9113 §6.8
+#[test]
+fn a_push_that_a_goaway_crosses_costs_nothing() {
+    let mut script = client();
+    script.end.get("/");
+    script.sent();
+    script.conn.user_shutdown();
+    let Some(ping) = script.sent().into_iter().find_map(|frame| match frame {
+        Frame::Ping(ping) => Some(ping.payload),
+        _ => None,
+    }) else {
+        panic!("no ping goes with the warning")
+    };
+    script.ping(ping, true);
+    script.sent();
+    // The server has not seen our GOAWAY yet.
+    script.promise(1, 2, "/style");
+    script.response(2, false);
+    script.data(2, &b"style"[..], true);
+    script.expect_nothing();
+    script.response(1, true);
+    assert!(!script.conn.has_streams());
+}

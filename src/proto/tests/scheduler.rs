@@ -200,15 +200,16 @@ fn room_is_granted_in_the_order_of_asking_and_never_forgotten() {
         "the room is full"
     );
     // The holder of the room goes without sending: whoever waits is resumed.
+    let resumed = script.shared.resumed.get();
     script.rst(1, Reason::CANCEL);
     assert_eq!(
         hands.iter().map(granted).collect::<Vec<_>>(),
         [0, QUANTUM, QUANTUM, 0]
     );
-    assert_eq!(script.shared.resumed.get(), 0, "one still waits");
+    assert_eq!(script.shared.resumed.get(), resumed, "one still waits");
     script.sent();
     assert_eq!(granted(&hands[3]), QUANTUM);
-    assert_eq!(script.shared.resumed.get(), 1);
+    assert!(script.shared.resumed.get() > resumed);
 }
 
 #[test]

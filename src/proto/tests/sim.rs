@@ -1,50 +1,22 @@
 //! Two ends under random operations; the invariants are checked after every step.
 //!
-//! An operation is a kind and a seed of its own, from which its details are drawn. So a failure
-//! repeats, and still does when other operations are left out: what is printed is the seed of the
-//! world and the operations that are needed to fail.
+//! Its handles are a model; the simulation of `share` has the real ones. A failure prints the seed
+//! of the world and the operations that are needed to fail.
 
-use std::collections::HashMap;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Duration;
 
 use bytes::{Bytes, BytesMut};
 use http::HeaderMap;
 
-use super::pair::{End, Hand, Load, request};
-use crate::frame::{Reason, Setting, StreamId};
+use super::audit::{self, Fairness, check_full, check_room, check_streams, free_config};
+use super::chance::{self, Dice, operations};
+use super::load::{load, payload};
+use super::pair::{End, Hand, request};
+use crate::frame::{Reason, Setting};
 use crate::message::Head;
-use crate::proto::config::Rate;
-use crate::proto::settle::QUANTUM;
-use crate::proto::stream::{Loan, Order, Rank, Wait};
-use crate::proto::{Config, Connection, Lifecycle, Role};
+use crate::proto::{Config, Lifecycle, Role};
 
-/// Xorshift: enough for a test, and the same everywhere.
-struct Dice(u64);
-
-impl Dice {
-    fn new(seed: u64) -> Dice {
-        let mut dice = Dice(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
-        dice.roll(2);
-        dice
-    }
-
-    fn roll(&mut self, sides: usize) -> usize {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        (self.0 >> 11) as usize % sides
-    }
-
-    fn size(&mut self) -> usize {
-        match self.roll(4) {
-            0 => self.roll(4),
-            1 => self.roll(300),
-            2 => self.roll(5_000),
-            _ => self.roll(100_000),
-        }
-    }
-}
+type Op = chance::Op<Kind>;
 
 /// What can happen.
 #[derive(Clone, Copy, Debug)]
@@ -72,18 +44,6 @@ enum Kind {
     Deliver,
 }
 
-#[derive(Clone, Copy)]
-struct Op {
-    kind: Kind,
-    seed: u64,
-}
-
-impl std::fmt::Debug for Op {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{:?}({})", self.kind, self.seed)
-    }
-}
-
 /// How often each happens, of a thousand.
 const WEIGHTS: [(Kind, usize); 17] = [
     (Kind::Open, 80),
@@ -104,23 +64,6 @@ const WEIGHTS: [(Kind, usize); 17] = [
     (Kind::Write, 330),
     (Kind::Deliver, 100),
 ];
-
-fn operations(seed: u64, count: usize) -> Vec<Op> {
-    let mut dice = Dice::new(seed ^ 0x5eed);
-    let total = WEIGHTS.iter().map(|(_, weight)| weight).sum();
-    let mut draw = || {
-        let mut at = dice.roll(total);
-        let chosen = WEIGHTS.iter().find(|(_, weight)| {
-            let is_here = at < *weight;
-            at = at.saturating_sub(*weight);
-            is_here
-        });
-        let kind = chosen.expect("below the total").0;
-        let seed = dice.roll(1 << 40) as u64;
-        Op { kind, seed }
-    };
-    (0..count).map(|_| draw()).collect()
-}
 
 /// One message, as its sender knows it. What was sent is known by length: byte n is `n + id`.
 #[expect(
@@ -153,27 +96,8 @@ struct World {
     grants: [u64; 2],
 }
 
-/// I2: what was sent for the streams of one rank that could send ever since.
-#[derive(Default)]
-struct Fairness {
-    age: usize,
-    sent: HashMap<StreamId, (Rank, i64)>,
-}
-
 fn config(dice: &mut Dice, crowd: usize, timeouts: bool) -> Config {
-    let mut config = Config::default();
-    let free = Rate {
-        burst: 1_000_000_000,
-        per_second: 0,
-    };
-    config.limits.early_resets = free;
-    config.limits.faults = free;
-    config.limits.unproductive = free;
-    config.max_local_error_reset_streams = None;
-    config.data_frame_budget = Some(usize::MAX);
-    config.max_pending_accept_reset_streams = usize::MAX;
-    config.max_concurrent_reset_streams = 100_000;
-    config.reset_stream_duration = Duration::from_secs(1 << 20);
+    let mut config = free_config();
     config.max_concurrent_streams = Some(1 + dice.roll(crowd / 4) as u32);
     config.send_room = [0, 5_000, 50_000, 128 << 10][dice.roll(4)];
     if timeouts {
@@ -184,28 +108,6 @@ fn config(dice: &mut Dice, crowd: usize, timeouts: bool) -> Config {
     config.max_frame_size = [None, Some(16_384), Some(100_000)][dice.roll(3)];
     config.batch_size = [1, 1_000, 20_000, 65_536][dice.roll(4)];
     config
-}
-
-fn payload(id: StreamId, from: usize, length: usize) -> Bytes {
-    (from..from + length)
-        .map(|n| (n + id.as_u32() as usize) as u8)
-        .collect()
-}
-
-/// The same in one piece or in many.
-fn load(dice: &mut Dice, mut data: Bytes) -> Load {
-    if dice.roll(2) == 0 {
-        return Load::One(data);
-    }
-    let mut parts = std::collections::VecDeque::new();
-    while !data.is_empty() {
-        let length = match dice.roll(3) {
-            0 => 1 + dice.roll(10),
-            _ => 1 + dice.roll(20_000),
-        };
-        parts.push_back(data.split_to(length.min(data.len())));
-    }
-    Load::Many(parts)
 }
 
 impl World {
@@ -563,18 +465,7 @@ impl World {
             }
         }
         for end in &self.ends {
-            for (_, stream) in end.conn.streams.iter() {
-                println!(
-                    "{:?} {:?} {:?} queued {} window {} credit {} recv {:?}",
-                    stream.id,
-                    stream.state,
-                    stream.wait,
-                    stream.queued,
-                    stream.send.left(end.conn.settings.peer.initial_window),
-                    end.conn.connection_credit(),
-                    stream.recv,
-                );
-            }
+            audit::report(&end.conn);
         }
         panic!("I1: the ends never finish");
     }
@@ -643,124 +534,6 @@ impl World {
     }
 }
 
-/// Every stream is where it says, and nowhere else; every window adds up.
-fn check_streams<R: crate::proto::port::Ports>(conn: &Connection<R>) {
-    assert!(
-        conn.recv_window.is_conserved(),
-        "I5: the connection's window"
-    );
-    assert_eq!(
-        conn.send_window.sent(),
-        conn.stats().data_sent as i64,
-        "I5: what is sent, and only that, counts against the window"
-    );
-    let mut waiting = 0;
-    for (slot, stream) in conn.streams.iter() {
-        assert!(
-            !stream.is_over(),
-            "I4: {:?} is over and still there",
-            stream.id
-        );
-        assert!(
-            stream.recv.is_conserved(),
-            "I5: the window of {:?}",
-            stream.id
-        );
-        assert_eq!(conn.streams.resolve(stream.key), Some(slot));
-        let wants = stream.wants(conn.settings.peer.initial_window);
-        assert_eq!(stream.wait, wants, "list membership of {:?}", stream.id);
-        waiting += usize::from(stream.wait != Wait::Nothing);
-    }
-    assert_eq!(
-        conn.scheduler.members(&conn.streams),
-        waiting,
-        "lists hold who waits, once"
-    );
-}
-
-/// After a fill that left space, nobody who could send is waiting.
-fn check_full<R: crate::proto::port::Ports>(conn: &Connection<R>, filled: usize, side: usize) {
-    let full = filled >= conn.config.batch_size;
-    if full || !matches!(conn.lifecycle(), Lifecycle::Open | Lifecycle::Draining) {
-        return;
-    }
-    assert!(conn.control.is_empty() && conn.replies.is_empty());
-    let may_open = conn.counts.local < conn.settings.peer.max_streams;
-    for (_, stream) in conn.streams.iter() {
-        let open = stream.send.open(conn.settings.peer.initial_window) > 0;
-        let able = stream.queued > 0 && stream.state.can_send() && stream.out.heads.is_empty();
-        let hidden = stream.loan == Loan::Hidden;
-        assert!(
-            !(able && open && !hidden && conn.connection_credit() > 0),
-            "I1: stream {:?} of end {side} could send: {:?}",
-            stream.id,
-            stream.wait
-        );
-        assert!(
-            !matches!(stream.wait, Wait::Promise | Wait::Head),
-            "I1: heads need no credit"
-        );
-        assert!(
-            stream.wait != Wait::Open || !may_open,
-            "I1: there is a slot"
-        );
-    }
-}
-
-/// I1: nobody waits for room that could be granted.
-fn check_room<R: crate::proto::port::Ports>(conn: &Connection<R>) {
-    let low_water = QUANTUM
-        .max(conn.config.send_room / 4)
-        .min(conn.config.send_room);
-    let free = conn.ports.free_room();
-    if free > 0 && free >= low_water {
-        let mut waiting = conn.streams.iter().map(|(_, stream)| stream);
-        assert!(
-            !waiting.any(|stream| stream.wants_room && stream.may_send()),
-            "I1: {free} bytes of room are free and somebody waits"
-        );
-    }
-}
-
-impl Fairness {
-    /// After each fill: drops who cannot send, and compares the others.
-    fn check<R: crate::proto::port::Ports>(&mut self, conn: &Connection<R>) {
-        let able = |wait: Wait, rank: Rank| {
-            matches!(wait, Wait::Send(_) | Wait::Credit) && rank.order == Order::Shared
-        };
-        let now = conn.streams.iter().map(|(_, stream)| stream);
-        let now = now.filter(|stream| able(stream.wait, stream.rank));
-        if self.age == 0 {
-            self.sent = now
-                .map(|stream| (stream.id, (stream.rank, stream.send.sent())))
-                .collect();
-            self.age = 40;
-            return;
-        }
-        self.age -= 1;
-        let mut bounds = [(i64::MAX, i64::MIN); 8];
-        let mut still = HashMap::new();
-        for stream in now {
-            let Some(&(rank, before)) = self.sent.get(&stream.id) else {
-                continue;
-            };
-            if rank == stream.rank {
-                still.insert(stream.id, (rank, before));
-                let sent = stream.send.sent() - before;
-                let (least, most) = &mut bounds[usize::from(rank.urgency)];
-                (*least, *most) = (sent.min(*least), sent.max(*most));
-            }
-        }
-        self.sent = still;
-        for (least, most) in bounds {
-            assert!(
-                most.saturating_sub(least) <= 2 * QUANTUM as i64 || least == i64::MAX,
-                "I2: {most} bytes for one stream and {least} for another"
-            );
-        }
-    }
-}
-
 fn play(seed: u64, ops: &[Op]) -> usize {
     let mut world = World::new(seed);
     ops.iter().for_each(|op| world.operate(*op));
@@ -768,45 +541,9 @@ fn play(seed: u64, ops: &[Op]) -> usize {
     world.steps
 }
 
-/// The operations that are needed to fail: parts are left out while it still does.
-fn shrink(mut ops: Vec<Op>, fails: impl Fn(&[Op]) -> bool) -> Vec<Op> {
-    let mut part = ops.len() / 2;
-    let mut tries = 400;
-    while part > 0 && tries > 0 {
-        let mut from = 0;
-        while from < ops.len() && tries > 0 {
-            let mut fewer = ops.clone();
-            fewer.drain(from..(from + part).min(ops.len()));
-            tries -= 1;
-            if fails(&fewer) {
-                ops = fewer;
-            } else {
-                from += part;
-            }
-        }
-        part /= 2;
-    }
-    ops
-}
-
-fn words(panic: &(dyn std::any::Any + Send)) -> &str {
-    let text = panic.downcast_ref::<String>().map(String::as_str);
-    text.or_else(|| panic.downcast_ref::<&str>().copied())
-        .unwrap_or("it panics")
-}
-
 /// Answers the steps made.
 fn simulate(seed: u64, count: usize) -> usize {
-    let ops = operations(seed, count);
-    let attempt = |ops: &[Op]| catch_unwind(AssertUnwindSafe(|| play(seed, ops)));
-    attempt(&ops).unwrap_or_else(|panic| {
-        let few = shrink(ops, |ops| attempt(ops).is_err());
-        panic!(
-            "seed {seed}: {}\nafter {} operations: {few:?}",
-            words(&*panic),
-            few.len(),
-        )
-    })
+    chance::simulate(seed, operations(&WEIGHTS, seed, count), play)
 }
 
 #[test]
@@ -885,15 +622,4 @@ fn echo(hand: &Hand, echoed: &mut usize, whole: usize) {
         hand.release(fresh.len());
         hand.send(fresh, *echoed == whole);
     }
-}
-
-#[test]
-fn a_failure_shrinks_to_the_operations_that_it_needs() {
-    let ops = operations(1, 200);
-    let is_needed = |op: &Op| op.seed % 50 == 7;
-    let needed = ops.iter().filter(|op| is_needed(op)).count();
-    let few = shrink(ops, |ops| {
-        ops.iter().filter(|op| is_needed(op)).count() == needed
-    });
-    assert_eq!(few.len(), needed);
 }

@@ -1,6 +1,8 @@
 //! The public handles, against a cell without a connection: what the connection would do, the
 //! tests do.
 
+mod sim;
+
 use std::task::{Context, Poll, Waker};
 
 use bytes::Bytes;
