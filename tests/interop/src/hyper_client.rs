@@ -254,7 +254,9 @@ async fn heads(peers: &Peers) -> Result {
 }
 
 async fn many(peers: &Peers, listener: &str, count: usize) -> Result {
-    let sender = plain(peers, listener).await?;
+    let mut sender = plain(peers, listener).await?;
+    // Until the server's SETTINGS have come, a client may open more than it takes.
+    get(&mut sender, "/").await?;
     let exchanges = (0..count).map(|n| {
         let mut sender = sender.clone();
         async move {
