@@ -25,6 +25,8 @@ pub(super) struct Pipe {
     writer: Option<Waker>,
     frozen: bool,
     closed: bool,
+    /// The reading end is gone: what is written fails.
+    deaf: bool,
 }
 
 /// How much a call takes.
@@ -61,6 +63,7 @@ impl Pipe {
             writer: None,
             frozen: false,
             closed: false,
+            deaf: false,
         }))
     }
 
@@ -82,6 +85,12 @@ impl Pipe {
         if !frozen {
             self.wake_reader();
         }
+    }
+
+    /// The reading end is dropped.
+    pub(super) fn drop_reader(&mut self) {
+        self.deaf = true;
+        wake(&mut self.writer);
     }
 
     /// From here on it is large and takes everything.
@@ -154,6 +163,9 @@ impl AsyncWrite for Socket {
         slices: &[IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
         let pipe = &mut *self.output.borrow_mut();
+        if pipe.deaf {
+            return Poll::Ready(Err(io::ErrorKind::BrokenPipe.into()));
+        }
         let offered: usize = slices.iter().map(|slice| slice.len()).sum();
         let most = offered.min(pipe.space());
         if most == 0 {

@@ -604,7 +604,12 @@ impl End {
         match self.driver.one_turn(&mut Context::from_waker(&self.waker)) {
             Next::Turn => self.flag.set(),
             Next::Sleep => {}
-            Next::Over(result) => self.over = Some(result),
+            Next::Over(result) => {
+                if result.is_err() {
+                    self.input.borrow_mut().drop_reader();
+                }
+                self.over = Some(result);
+            }
         }
         self.fairness.check(self.driver.connection());
         true
