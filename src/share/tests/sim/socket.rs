@@ -25,14 +25,14 @@ pub(super) struct Pipe {
     writer: Option<Waker>,
     frozen: bool,
     closed: bool,
-    /// The reading end is gone: what is written fails.
-    deaf: bool,
 }
 
 /// How much a call takes.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Gulps {
     All,
+    /// Whoever read is gone: what is written fails.
+    Nothing,
     Some,
     One,
 }
@@ -63,7 +63,6 @@ impl Pipe {
             writer: None,
             frozen: false,
             closed: false,
-            deaf: false,
         }))
     }
 
@@ -89,7 +88,7 @@ impl Pipe {
 
     /// The reading end is dropped.
     pub(super) fn drop_reader(&mut self) {
-        self.deaf = true;
+        self.gulps = Gulps::Nothing;
         wake(&mut self.writer);
     }
 
@@ -97,13 +96,16 @@ impl Pipe {
     pub(super) fn open_wide(&mut self) {
         self.freeze(false);
         self.capacity = self.capacity.max(100_000);
-        self.gulps = Gulps::All;
+        if !matches!(self.gulps, Gulps::Nothing) {
+            self.gulps = Gulps::All;
+        }
         wake(&mut self.writer);
     }
 
     fn gulp(&mut self, most: usize) -> usize {
         match self.gulps {
             Gulps::All => most,
+            Gulps::Nothing => 0,
             Gulps::Some => 1 + self.dice.roll(most),
             Gulps::One => 1,
         }
@@ -163,7 +165,7 @@ impl AsyncWrite for Socket {
         slices: &[IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
         let pipe = &mut *self.output.borrow_mut();
-        if pipe.deaf {
+        if matches!(pipe.gulps, Gulps::Nothing) {
             return Poll::Ready(Err(io::ErrorKind::BrokenPipe.into()));
         }
         let offered: usize = slices.iter().map(|slice| slice.len()).sum();
