@@ -16,7 +16,7 @@ use std::task::{Context, Poll, Wake, Waker};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
 /// Rounds after which tasks that still wake each other count as hanging.
-const ROUNDS: usize = 200_000;
+const ROUNDS: usize = 1_000_000;
 
 struct Flag(AtomicBool);
 
