@@ -177,8 +177,9 @@ impl Inbox {
             let mut received = lock(&self.received);
             if let Head::Informational(parts) = head {
                 let extra = received.extra();
-                let response = Response::from_parts(*parts, ());
-                extra.informational.push_back(response);
+                extra
+                    .informational
+                    .push_back(Response::from_parts(*parts, ()));
                 (None, extra.early.take(), None)
             } else {
                 received.head = Some(head);
@@ -436,12 +437,11 @@ impl Inbox {
 
     /// Nobody takes promises any more: those that wait are dropped, which cancels them.
     pub(super) fn refuse_promises(&self) {
-        let promises = {
-            let mut received = lock(&self.received);
-            received.promising = Reading::Stopped;
-            let extra = received.extra.as_mut();
-            extra.map(|extra| std::mem::take(&mut extra.promises))
-        };
+        let mut received = lock(&self.received);
+        received.promising = Reading::Stopped;
+        let extra = received.extra.as_mut();
+        let promises = extra.map(|extra| std::mem::take(&mut extra.promises));
+        drop(received);
         drop(promises);
     }
 
@@ -498,34 +498,5 @@ impl Received {
 }
 
 #[cfg(test)]
-impl Inbox {
-    /// Credit that comes back through this half.
-    pub(super) fn credit_out(&self) -> usize {
-        let credit = &lock(&self.received).credit;
-        match credit.place {
-            Place::Settled => 0,
-            Place::Slot | Place::Connection => credit.out + credit.released,
-        }
-    }
-
-    /// What a task waits for although it is there.
-    pub(super) fn forgotten(&self) -> Option<&'static str> {
-        let received = lock(&self.received);
-        let ended = !matches!(received.end, End::NotYet);
-        let reads = received.head.is_some() || !received.data.is_empty() || ended;
-        let waits = |waiting: &Waiting, ready: bool| waiting.is_some() && ready;
-        let extra = received.extra.as_deref();
-        let early = extra.is_some_and(|extra| {
-            let early = !extra.informational.is_empty() || received.has_final || ended;
-            waits(&extra.early, early)
-        });
-        let pushes =
-            extra.is_some_and(|extra| waits(&extra.pushes, !extra.promises.is_empty() || ended));
-        match () {
-            () if waits(&received.reader, reads) => Some("the reader"),
-            () if early => Some("who takes 1xx"),
-            () if pushes => Some("who takes promises"),
-            () => None,
-        }
-    }
-}
+#[path = "tests/inbox_seen.rs"]
+mod seen;
