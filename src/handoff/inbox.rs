@@ -4,22 +4,21 @@
 //! not know: the payload type of the sending half. Keeps I7 for readers, and rule 7 (credit) of
 //! the layer: every byte delivered is returned exactly once.
 
-use std::collections::VecDeque;
-use std::task::{Context, Poll, Waker};
+use std::task::{Context, Poll};
 
 use bytes::Bytes;
 use http::{HeaderMap, Request, Response};
 
 use super::address::{Address, Post};
-use super::credit::{Credit, Place};
+use super::credit::Place;
 use super::handles::Promise;
+use super::received::{End, Reading, Received};
 use super::shared::Shared;
-use super::waiting::{Waiting, poll_locked, wake};
+use super::waiting::{poll_locked, wake};
 use crate::error::{Error, Misuse};
 use crate::frame::StreamId;
 use crate::message::Head;
 use crate::proto::port::Delivery;
-use crate::proto::short_queue::ShortQueue;
 use crate::sync::{Arc, AtomicBool, AtomicUsize, Mutex, Ordering, lock};
 
 /// The half of a stream's cell that the reader and the connection task share.
@@ -47,53 +46,6 @@ pub(super) enum Opener {
     Local,
     /// The peer.
     Remote,
-}
-
-#[derive(Debug, Default)]
-struct Received {
-    head: Option<Head>,
-    /// The final head has come, whether it was taken or not: no 1xx follows.
-    has_final: bool,
-    data: ShortQueue<Bytes>,
-    trailers: Option<Box<HeaderMap>>,
-    end: End,
-    /// Of the body.
-    reading: Reading,
-    /// Of promises: one handle takes them, which may outlive that of the body or go before it.
-    promising: Reading,
-    credit: Credit,
-    /// The task of the response, the body and the trailers.
-    reader: Waiting,
-    /// Most streams have none of it, so it lies apart.
-    extra: Option<Box<Extra>>,
-}
-
-/// What comes beside the message.
-#[derive(Debug, Default)]
-struct Extra {
-    informational: VecDeque<Response<()>>,
-    promises: VecDeque<Promise>,
-    /// The task that waits for 1xx responses.
-    early: Waiting,
-    /// The task of the promises.
-    pushes: Waiting,
-}
-
-/// How the peer's side of the stream stands.
-#[derive(Debug, Default)]
-enum End {
-    #[default]
-    NotYet,
-    Normal,
-    Failed(Error),
-}
-
-/// Whether anybody will read what comes.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum Reading {
-    #[default]
-    Wanted,
-    Stopped,
 }
 
 impl Inbox {
@@ -467,33 +419,6 @@ impl Inbox {
             Place::Connection => self.shared.add_credit(bytes),
             Place::Settled => {}
         }
-    }
-}
-
-impl Received {
-    /// Notes the end, and answers who waits for promises: none will come.
-    fn end_if(&mut self, end: bool) -> Option<Waker> {
-        if end && matches!(self.end, End::NotYet) {
-            self.end = End::Normal;
-            return self.take_pushes();
-        }
-        None
-    }
-
-    fn take_wakers(&mut self) -> [Option<Waker>; 3] {
-        [self.reader.take(), self.take_early(), self.take_pushes()]
-    }
-
-    fn extra(&mut self) -> &mut Extra {
-        self.extra.get_or_insert_default()
-    }
-
-    fn take_early(&mut self) -> Option<Waker> {
-        self.extra.as_mut()?.early.take()
-    }
-
-    fn take_pushes(&mut self) -> Option<Waker> {
-        self.extra.as_mut()?.pushes.take()
     }
 }
 

@@ -48,6 +48,7 @@ mod inbox;
 mod opening;
 mod outbox;
 mod ping;
+mod received;
 mod room;
 mod sending;
 mod shared;

@@ -2,8 +2,8 @@
 //!
 //! Owns: nothing. Does not know: what is checked.
 
-use super::{End, Inbox, Waiting, lock};
-use crate::handoff::credit::Place;
+use super::{End, Inbox, Place, lock};
+use crate::handoff::waiting::Waiting;
 
 impl Inbox {
     /// Credit that comes back through this half.
