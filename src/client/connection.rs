@@ -134,7 +134,7 @@ where
 
     /// What this connection has done so far, in numbers.
     pub fn stats(&self) -> Stats {
-        self.driver.connection().stats()
+        self.driver.stats()
     }
 }
 

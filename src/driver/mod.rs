@@ -37,7 +37,7 @@ use crate::frame::StreamId;
 use crate::handoff::{Cell, Hub, Limits};
 use crate::proto::port::Birth;
 use crate::proto::streams::Key;
-use crate::proto::{Config, Connection, Event, Role};
+use crate::proto::{Config, Connection, Event, Role, Stats};
 
 pub(crate) use self::timer::SharedTimer;
 pub use self::timer::Timer;
@@ -170,6 +170,15 @@ where
     /// The connection, to ask it.
     pub(crate) fn connection(&self) -> &Connection<Hub<B>> {
         &self.connection
+    }
+
+    /// What the connection has done, with what only reads and writes know.
+    pub(crate) fn stats(&self) -> Stats {
+        Stats {
+            reads_below_floor: self.reader.below_floor(),
+            writes: self.writer.writes(),
+            ..self.connection.stats()
+        }
     }
 
     /// The connection, for a command of the application. The next turn acts on it: the task is

@@ -42,6 +42,8 @@ pub(super) struct Reader {
     size: usize,
     /// The last read used little of its space: a second one makes `size` smaller.
     was_short: bool,
+    /// Reads that were offered less than the floor.
+    below_floor: u64,
 }
 
 impl Reader {
@@ -52,6 +54,7 @@ impl Reader {
             allocated: 0,
             size: FLOOR,
             was_short: false,
+            below_floor: 0,
         }
     }
 
@@ -63,6 +66,7 @@ impl Reader {
     ) -> Poll<io::Result<usize>> {
         let space = self.make_space();
         let read = ready!(poll_read_buf(Pin::new(io), cx, &mut self.buffer))?;
+        self.below_floor += u64::from(space < FLOOR);
         self.follow(read, space);
         Poll::Ready(Ok(read))
     }
@@ -76,6 +80,10 @@ impl Reader {
             _ => {}
         }
         Ok(frame)
+    }
+
+    pub(super) fn below_floor(&self) -> u64 {
+        self.below_floor
     }
 
     /// What was read and not yet cut: the preface is taken from here.

@@ -36,6 +36,8 @@ pub(super) struct Writer<B> {
     ahead: BytesMut,
     style: Style,
     step: Step,
+    /// Calls that took something.
+    writes: u64,
 }
 
 /// How batches are offered.
@@ -72,6 +74,7 @@ impl<B: Buf> Writer<B> {
             ahead: first.into(),
             style,
             step: Step::Ready,
+            writes: 0,
         }
     }
 
@@ -124,6 +127,10 @@ impl<B: Buf> Writer<B> {
         }
     }
 
+    pub(super) fn writes(&self) -> u64 {
+        self.writes
+    }
+
     #[cfg(test)]
     pub(super) fn is_idle(&self) -> bool {
         self.step == Step::Ready && self.remaining() == 0
@@ -148,6 +155,7 @@ impl<B: Buf> Writer<B> {
             if taken == 0 {
                 return Poll::Ready(Err(io::ErrorKind::WriteZero.into()));
             }
+            self.writes += 1;
             self.advance(taken);
             // A rest is set aside once: what is left of it when its turn comes is written out.
             if fresh && self.remaining() <= MAX_REST {

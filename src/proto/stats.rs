@@ -22,6 +22,8 @@ pub struct Stats {
     pub reads: u64,
     /// Bytes of these reads. Divide by their number for what a read brings on average.
     pub bytes_received: u64,
+    /// Reads that were offered less than 8 KiB of space. There are none.
+    pub reads_below_floor: u64,
     /// Frames received.
     pub frames_received: u64,
     /// Bytes of DATA received, padding apart.
@@ -48,6 +50,9 @@ pub struct Stats {
     pub bytes_sent: u64,
     /// Frames in all batches.
     pub frames_sent: u64,
+    /// Calls that gave bytes to the I/O type. `bytes_sent` and `frames_sent` divided by this are what
+    /// a call holds on average.
+    pub writes: u64,
     /// Now: streams with a place in the table.
     pub streams_alive: usize,
     /// Now: streams that wait for a concurrency slot.

@@ -179,7 +179,7 @@ where
 
     /// What this connection has done so far, in numbers.
     pub fn stats(&self) -> Stats {
-        self.driver.connection().stats()
+        self.driver.stats()
     }
 
     fn hand_out(&self, cell: &Cell<B>) -> (Request<RecvStream>, SendResponse<B>) {

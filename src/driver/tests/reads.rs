@@ -23,9 +23,13 @@ fn reads_and_their_bytes_are_counted_and_none_is_offered_too_little() {
     let mut driver = Driver::<_, Bytes>::client(io, Config::default());
     driver.hub().shared().add_requester();
     assert!(driver.poll(&mut cx).is_pending());
-    let stats = driver.connection().stats();
+    let stats = driver.stats();
+    assert_eq!(stats.reads_below_floor, 0);
     assert_eq!((stats.reads, stats.bytes_received), (2, bytes));
     assert_eq!(stats.frames_received, 21);
+    // The answers to 20 pings leave in few calls.
+    assert_eq!(stats.writes as usize, driver.io.writes.len());
+    assert!(stats.frames_sent > 20 && stats.writes < 4, "{stats:?}");
     let offered = &driver.io.offered;
     assert!(offered.iter().all(|space| *space >= FLOOR), "{offered:?}");
 }

@@ -93,6 +93,7 @@ fn run(io: Script, batches: usize) -> Bench {
     let mut bench = Bench::new(io, batches);
     bench.run().unwrap();
     bench.check_all_arrived();
+    assert_eq!(bench.writer.writes() as usize, bench.io.writes.len());
     bench
 }
 
