@@ -69,6 +69,8 @@ pub(crate) struct Connection<R: Ports> {
     pub(super) control: Vec<Key>,
     /// Streams whose producer waits for send room, in the order of asking.
     pub(super) waiting_in_list: VecDeque<Key>,
+    /// How many of them have left and are still in it.
+    pub(super) waiting_gone: usize,
     /// Room that was granted in this turn.
     pub(super) set_aside: usize,
     pub(super) accept: VecDeque<(Key, R::Port)>,
@@ -145,6 +147,7 @@ impl<R: Ports> Connection<R> {
             replies: VecDeque::new(),
             control: Vec::new(),
             waiting_in_list: VecDeque::new(),
+            waiting_gone: 0,
             set_aside: 0,
             accept: VecDeque::new(),
             early_priorities: VecDeque::new(),
@@ -322,7 +325,7 @@ impl<R: Ports> Connection<R> {
         let mut stats = self.stats;
         self.scheduler.count_into(&mut stats);
         stats.streams_alive = self.streams.len();
-        stats.waiting_for_room = self.waiting_in_list.len();
+        stats.waiting_for_room = self.waiting_in_list.len() - self.waiting_gone;
         stats.room_used = self.config.send_room.saturating_sub(self.ports.free_room());
         stats
     }

@@ -57,7 +57,9 @@ impl<R: Ports> Connection<R> {
             .after(Event::SendReset)
             .unwrap_or(State::Closed);
         stream.reset = Some(reason);
+        let waited = std::mem::take(&mut stream.wants_room);
         self.return_credit(credit);
+        self.leave_waiting(waited);
         self.resume_after_end();
     }
 
@@ -77,6 +79,7 @@ impl<R: Ports> Connection<R> {
             self.counts.reset_unaccepted += 1;
         }
         self.ids.close(stream.id, how, self.now);
+        self.leave_waiting(stream.wants_room);
         self.resume_after_end();
     }
 
@@ -100,12 +103,26 @@ impl<R: Ports> Connection<R> {
     /// The producer of a stream waits for send room: it gets some when its turn has come.
     pub(super) fn want_room(&mut self, slot: Slot) {
         if let Some(stream) = self.streams.at_mut(slot) {
-            if !stream.wants_room {
+            if !stream.wants_room && stream.may_send() {
                 stream.wants_room = true;
                 self.waiting_in_list.push_back(stream.key);
             }
         }
         self.resume_waiting();
+    }
+
+    /// A stream has left that may have waited for room. Its key goes when its turn comes, or when
+    /// half of all have left: the list is bounded by the streams that are there (I4).
+    fn leave_waiting(&mut self, waited: bool) {
+        self.waiting_gone += usize::from(waited);
+        if self.waiting_gone.saturating_mul(2) > self.waiting_in_list.len() {
+            let streams = &self.streams;
+            self.waiting_in_list.retain(|key| {
+                let stream = streams.resolve(*key).and_then(|slot| streams.at(slot));
+                stream.is_some_and(|stream| stream.wants_room)
+            });
+            self.waiting_gone = 0;
+        }
     }
 
     /// A stream has left, or let go of its room: whoever waits behind it goes on (lesson L1).
@@ -136,7 +153,8 @@ impl<R: Ports> Connection<R> {
         let mut index = 0;
         while let Some(key) = self.waiting_in_list.get(index).copied() {
             let slot = self.streams.resolve(key);
-            if let Some(stream) = slot.and_then(|slot| self.streams.at_mut(slot)) {
+            let stream = slot.and_then(|slot| self.streams.at_mut(slot));
+            if let Some(stream) = stream.filter(|stream| stream.wants_room) {
                 if stream.may_send() {
                     if free == 0 {
                         return;
@@ -151,6 +169,8 @@ impl<R: Ports> Connection<R> {
                     self.stats.room_grants += 1;
                 }
                 stream.wants_room = false;
+            } else {
+                self.waiting_gone = self.waiting_gone.saturating_sub(1);
             }
             self.waiting_in_list.remove(index);
         }

@@ -229,6 +229,36 @@ fn a_reset_of_ours_resumes_who_waits_at_once() {
 }
 
 #[test]
+fn who_waits_for_room_and_leaves_is_not_remembered() {
+    let config = Config {
+        send_room: 2 * QUANTUM,
+        ..Config::default()
+    };
+    let (mut script, hands) = busy(40, config);
+    hands[0].send(vec![0; 2 * QUANTUM], false);
+    hands[1..].iter().for_each(Hand::want_room);
+    script.collect();
+    assert_eq!(script.conn.stats().waiting_for_room, 39);
+    // The room stays full: nobody's turn comes. Both sides end streams.
+    for (index, hand) in hands.iter().enumerate().skip(2) {
+        match index % 2 {
+            0 => script.rst(2 * index as u32 + 1, Reason::CANCEL),
+            _ => {
+                hand.reset(Reason::CANCEL);
+                script.collect();
+            }
+        }
+        let waiting = 39 - (index - 1);
+        assert_eq!(script.conn.stats().waiting_for_room, waiting);
+        assert!(script.conn.waiting_in_list.len() <= 2 * waiting);
+    }
+    // The one that is left is not forgotten.
+    script.rst(1, Reason::CANCEL);
+    assert_eq!(hands[1].state.borrow().granted, QUANTUM);
+    assert_eq!(script.conn.waiting_in_list.len(), 0);
+}
+
+#[test]
 fn an_empty_server_has_nothing_to_say() {
     server().expect_nothing();
 }
