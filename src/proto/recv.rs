@@ -237,7 +237,7 @@ impl<R: Ports> Connection<R> {
         now: Instant,
         after_end: Violation,
     ) -> Result<(), Fault> {
-        if self.shutdown.ignores(id) && !self.role.opens(id) {
+        if self.ignores(id) {
             return Ok(self.limits.unproductive(now)?);
         }
         match self.ids.fate(id, now) {
@@ -249,13 +249,18 @@ impl<R: Ports> Connection<R> {
         }
     }
 
+    /// Whether our GOAWAY told the peer that it has opened this stream in vain.
+    fn ignores(&self, id: StreamId) -> bool {
+        self.shutdown.ignores(id) && !self.role.opens(id)
+    }
+
     fn recv_reset(&mut self, frame: Reset, now: Instant) -> Result<(), Fault> {
         self.stats.resets_received += 1;
         let id = frame.stream_id;
         let Some(slot) = self.streams.find(id) else {
             return match self.ids.fate(id, now) {
                 //= RFC 9113 §6.4 RST_STREAM of an idle stream is a connection error
-                Gone::Idle if !self.shutdown.ignores(id) => Err(Violation::IdleStream.into()),
+                Gone::Idle if !self.ignores(id) => Err(Violation::IdleStream.into()),
                 //= RFC 9113 §5.1 on a closed stream it may come late
                 _ => Ok(self.limits.unproductive(now)?),
             };
@@ -315,7 +320,7 @@ impl<R: Ports> Connection<R> {
         }
         let Some(slot) = self.streams.find(id) else {
             return match self.ids.fate(id, now) {
-                Gone::Idle if !self.shutdown.ignores(id) => Err(Violation::IdleStream.into()),
+                Gone::Idle if !self.ignores(id) => Err(Violation::IdleStream.into()),
                 //= RFC 9113 §6.9 WINDOW_UPDATE of a closed stream is no error
                 _ => Ok(()),
             };

@@ -1,7 +1,7 @@
 //! RFC 9113 §5.1.1 and §5.1.2: stream identifiers and concurrency.
 
 use super::support::{
-    PROTOCOL_ERROR, REFUSED_STREAM, Setup, both, client, data, headers, kind, priority,
+    Frame, PROTOCOL_ERROR, REFUSED_STREAM, Setup, both, client, data, headers, kind, priority,
     push_promise, request, reset, server, setting, settings, window_update,
 };
 
@@ -224,11 +224,14 @@ fn own_pushes_respect_the_limit() {
     Setup::new().settings(none).server(async |peer| {
         peer.send(headers(1).request("GET", "/push").end_stream());
         let all = peer.everything().await;
+        let promised = |f: &&Frame| f.kind == kind::PUSH_PROMISE;
+        assert_eq!(all.iter().filter(promised).count(), 1, "{all:?}");
         assert!(
             all.iter().all(|f| f.kind != kind::HEADERS || f.id == 1),
             "{all:?}"
         );
-        peer.expect_alive().await;
+        peer.send(settings().set(setting::MAX_CONCURRENT_STREAMS, 1));
+        peer.expect_response(2, 200).await;
     });
 }
 

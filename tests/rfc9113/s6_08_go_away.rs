@@ -2,7 +2,7 @@
 
 use super::support::{
     Code, End, NO_ERROR, Over, PROTOCOL_ERROR, Peer, Setup, both, client, data, frame, go_away,
-    headers, indexed_literal, kind, request, server,
+    headers, indexed_literal, kind, request, reset, server, window_update,
 };
 
 //= test RFC 9113 §6.8
@@ -152,6 +152,20 @@ fn data_after_our_go_away() {
             window -= 16_000;
         }
     });
+}
+
+//= test RFC 9113 §5.1
+// 16. After our GOAWAY too, an idle stream that the peer cannot open is idle.
+#[test]
+fn idle_streams_of_ours_after_our_go_away() {
+    for late in [reset(100, NO_ERROR), window_update(100, 1), data(100, "x")] {
+        server(async |peer| {
+            peer.open().await;
+            drain(peer).await;
+            peer.send(late.clone());
+            peer.expect_go_away(PROTOCOL_ERROR).await;
+        });
+    }
 }
 
 //= test RFC 9113 §6.8
