@@ -62,7 +62,7 @@ impl FieldList {
         let target = Target::new(&method, protocol.is_some(), pseudo, authority)?;
         target.check(&method, protocol.as_ref())?;
         if has_host {
-            check_host(&fields, target.authority.as_ref())?;
+            check_host(&fields, &target)?;
         }
         Ok(into_parts(method, target, fields, protocol))
     }
@@ -121,7 +121,7 @@ pub(crate) fn encode_request(request: &Parts, encoder: &mut Encoder, out: &mut B
         if *name != HOST
             || uri
                 .authority()
-                .is_none_or(|authority| same_host(authority, value))
+                .is_none_or(|authority| same_host(authority, value, uri.scheme()))
         {
             encoder.field(name, value, out);
         }
@@ -273,13 +273,15 @@ fn promise(request: &Parts) -> Result<(), MessageRule> {
         .ok_or(MessageRule::AuthorityMissing)
 }
 
-fn check_host(fields: &HeaderMap, authority: Option<&Authority>) -> Result<(), MessageRule> {
+fn check_host(fields: &HeaderMap, target: &Target) -> Result<(), MessageRule> {
     let Some(host) = fields.get(HOST) else {
         return Ok(());
     };
-    match authority {
+    match &target.authority {
         //= RFC 9113 §8.3.1 a Host that differs from :authority makes a request malformed
-        Some(authority) if !same_host(authority, host) => Err(MessageRule::HostDiffers),
+        Some(authority) if !same_host(authority, host, target.scheme.as_ref()) => {
+            Err(MessageRule::HostDiffers)
+        }
         Some(_) => Ok(()),
         None => pseudo::authority(host)
             .map(drop)
@@ -287,15 +289,19 @@ fn check_host(fields: &HeaderMap, authority: Option<&Authority>) -> Result<(), M
     }
 }
 
-/// Letters of a host may differ in case; a default port may be named or not.
-fn same_host(authority: &Authority, host: &HeaderValue) -> bool {
+/// Letters of a host may differ in case; the default port of the scheme may be named or not.
+fn same_host(authority: &Authority, host: &HeaderValue, scheme: Option<&Scheme>) -> bool {
     let (a, b) = (authority.as_str().as_bytes(), host.as_bytes());
-    a.eq_ignore_ascii_case(b) || without_port(a).eq_ignore_ascii_case(without_port(b))
+    a.eq_ignore_ascii_case(b)
+        || without_port(a, scheme).eq_ignore_ascii_case(without_port(b, scheme))
 }
 
-fn without_port(host: &[u8]) -> &[u8] {
+fn without_port<'a>(host: &'a [u8], scheme: Option<&Scheme>) -> &'a [u8] {
     let host = host.strip_suffix(b":").unwrap_or(host);
-    host.strip_suffix(b":443")
-        .or_else(|| host.strip_suffix(b":80"))
-        .unwrap_or(host)
+    let port = match scheme.map(Scheme::as_str) {
+        Some("https") => ":443",
+        Some("http") => ":80",
+        _ => return host,
+    };
+    host.strip_suffix(port.as_bytes()).unwrap_or(host)
 }

@@ -162,6 +162,14 @@ fn host_agrees_with_authority() {
     for good in ["example.org", "EXAMPLE.org", "example.org:443"] {
         assert!(request(&get_with(&[("host", good)])).is_ok(), "{good}");
     }
+    // The default port is the scheme's own.
+    assert_eq!(
+        refused(&get_with(&[("host", "example.org:80")])),
+        MessageRule::HostDiffers
+    );
+    let mut other = get_but(":authority", Some("example.org:443"));
+    other.push(("host", "example.org:80"));
+    assert_eq!(refused(&other), MessageRule::HostDiffers);
     let twice = get_with(&[("host", "example.org"), ("host", "example.org")]);
     assert_eq!(refused(&twice), MessageRule::SeveralHosts);
     let mut alone = get_but(":authority", None);
