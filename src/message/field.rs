@@ -36,6 +36,10 @@ pub(super) fn check(name: &HeaderName, value: &HeaderValue) -> Result<(), Messag
 pub(super) fn check_all(fields: &HeaderMap) -> Result<ContentLength, MessageRule> {
     let mut notes = Notes::default();
     for (name, value) in fields {
+        //= RFC 9113 §8.2.1 a field name is a token: a quotation mark is in none
+        if name.as_str().contains('"') {
+            return Err(MessageRule::FieldName);
+        }
         check(name, value)?;
         notes.take(name, value)?;
     }

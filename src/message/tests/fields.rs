@@ -22,7 +22,12 @@ fn refused_bytes(name: &[u8], value: &[u8]) -> MessageRule {
 #[test]
 fn name_is_a_lower_case_token() {
     //= test RFC 9113 §8.2.1
-    for octet in (0..=0x20).chain(0x41..=0x5a).chain(0x7f..=0xff) {
+    let separators = *b"\"(),/:;<=>?@[\\]{}";
+    for octet in (0..=0x20)
+        .chain(0x41..=0x5a)
+        .chain(0x7f..=0xff)
+        .chain(separators)
+    {
         assert_eq!(
             refused_bytes(&[b'a', octet], b"x"),
             MessageRule::FieldName,

@@ -162,6 +162,17 @@ fn connection_fields_are_never_sent() {
 }
 
 #[test]
+fn names_that_are_no_token_are_not_sent() {
+    //= test RFC 9113 §8.2.1
+    // One of the ways to make a name lets a quotation mark through.
+    let name = http::HeaderName::from_lowercase(b"a\"b").unwrap();
+    let mut request = get("http://a/");
+    request.headers.insert(name, "1".parse().unwrap());
+    let refused = Err(MessageRule::FieldName.into());
+    assert_eq!(check_request(&request), refused);
+}
+
+#[test]
 fn values_with_outer_blanks_are_not_sent() {
     //= test RFC 9113 §8.2.1
     let rule = Misuse::MalformedHeaders(MessageRule::FieldValue);
