@@ -68,9 +68,9 @@ pub(crate) enum Library {
 }
 
 impl Library {
-    /// The floor is not held back by what rustls takes at a time.
+    /// A batch is not held back by what rustls takes at a time, as in `examples/serve`.
     fn tls_buffer(self) -> Option<usize> {
-        (self == Library::Floor).then_some(0)
+        matches!(self, Library::Floor | Library::Fairmux).then_some(0)
     }
 }
 

@@ -100,8 +100,8 @@ macro_rules! server {
 server!(on_fairmux, fairmux);
 server!(on_h2, h2);
 
-/// In clear text a batch is larger, as in `examples/serve`.
-const PLAIN_BATCH: usize = 256 * 1024;
+/// As in `examples/serve`.
+const BATCH: usize = 256 * 1024;
 
 /// What only one of the two has.
 trait Knobs {
@@ -114,12 +114,7 @@ fn set_up(builder: &mut impl Knobs, order: &Order) {
 
 impl Knobs for fairmux::server::Builder {
     fn knobs(&mut self, order: &Order) {
-        if !order.tls {
-            self.batch_size(PLAIN_BATCH);
-        }
-        if let Some(size) = order.batch {
-            self.batch_size(size);
-        }
+        self.batch_size(order.batch.unwrap_or(BATCH));
         if let Some(size) = order.room {
             self.send_room(size);
         }
