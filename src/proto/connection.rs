@@ -27,6 +27,7 @@ use super::ids::Ids;
 use super::limits::Limits;
 use super::ping::Pings;
 use super::port::{Birth, Interest, News, Port, Ports};
+use super::queue::{Kind, Queue};
 use super::scheduler::Scheduler;
 use super::send::Reply;
 use super::settings::Settings;
@@ -68,9 +69,7 @@ pub(crate) struct Connection<R: Ports> {
     /// Streams with a WINDOW_UPDATE or RST_STREAM to write.
     pub(super) control: Vec<Key>,
     /// Streams whose producer waits for send room, in the order of asking.
-    pub(super) waiting_in_list: VecDeque<Key>,
-    /// How many of them have left and are still in it.
-    pub(super) waiting_gone: usize,
+    pub(super) waiting_in_list: Queue,
     /// Room that was granted in this turn.
     pub(super) set_aside: usize,
     pub(super) accept: VecDeque<(Key, R::Port)>,
@@ -146,8 +145,7 @@ impl<R: Ports> Connection<R> {
             block: None,
             replies: VecDeque::new(),
             control: Vec::new(),
-            waiting_in_list: VecDeque::new(),
-            waiting_gone: 0,
+            waiting_in_list: Queue::new(Kind::Room),
             set_aside: 0,
             accept: VecDeque::new(),
             early_priorities: VecDeque::new(),
@@ -325,7 +323,7 @@ impl<R: Ports> Connection<R> {
         let mut stats = self.stats;
         self.scheduler.count_into(&mut stats);
         stats.streams_alive = self.streams.len();
-        stats.waiting_for_room = self.waiting_in_list.len() - self.waiting_gone;
+        stats.waiting_for_room = self.waiting_in_list.len();
         stats.room_used = self.config.send_room.saturating_sub(self.ports.free_room());
         stats
     }

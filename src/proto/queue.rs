@@ -2,14 +2,28 @@
 //!
 //! Owns: head, tail and the links. Does not know: what a list means or who may be on it. Nothing is
 //! allocated, and a stream leaves from anywhere at the same cost (lesson L4). Keeps: a stream is on
-//! one list at most, since it has one pair of links.
+//! one list of each kind at most, since it has one pair of links for each.
 
 use super::port::Port;
 use super::streams::{Slot, Streams};
 
-/// The neighbours of a stream on its list.
+/// What a list is about. A stream may wait for its turn while its producer waits for room.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Links {
+pub(super) enum Kind {
+    /// What the stream itself waits for: one of the scheduler's lists.
+    #[default]
+    Wait,
+    /// Its producer waits for send room.
+    Room,
+}
+
+/// The places of a stream, by the kind of list.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Places([Links; 2]);
+
+/// The neighbours of a stream on a list.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Links {
     before: Option<Slot>,
     after: Option<Slot>,
 }
@@ -17,12 +31,21 @@ pub(super) struct Links {
 /// A list of slots.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Queue {
+    kind: Kind,
     first: Option<Slot>,
     last: Option<Slot>,
     length: usize,
 }
 
 impl Queue {
+    /// An empty list.
+    pub(super) fn new(kind: Kind) -> Queue {
+        Queue {
+            kind,
+            ..Queue::default()
+        }
+    }
+
     pub(super) fn is_empty(&self) -> bool {
         self.first.is_none()
     }
@@ -46,51 +69,64 @@ impl Queue {
         slot: Slot,
         after: Option<Slot>,
     ) {
-        let before = match after.and_then(|after| streams.at(after)) {
-            Some(member) => member.links.before,
+        let before = match after.and_then(|after| self.links(streams, after)) {
+            Some(member) => member.before,
             None => self.last,
         };
-        set_links(streams, slot, Links { before, after });
-        match before {
-            Some(before) => edit_links(streams, before, |links| links.after = Some(slot)),
-            None => self.first = Some(slot),
-        }
-        match after {
-            Some(after) => edit_links(streams, after, |links| links.before = Some(slot)),
-            None => self.last = Some(slot),
-        }
+        self.edit(streams, slot, |links| *links = Links { before, after });
+        self.join(streams, before, Some(slot));
+        self.join(streams, Some(slot), after);
         self.length += 1;
     }
 
     /// Takes out a member, wherever it stands.
     pub(super) fn unlink<P: Port>(&mut self, streams: &mut Streams<P>, slot: Slot) {
-        let Some(links) = streams.at(slot).map(|stream| stream.links) else {
+        let Some(links) = self.links(streams, slot) else {
             return;
         };
-        match links.before {
-            Some(before) => edit_links(streams, before, |other| other.after = links.after),
-            None => self.first = links.after,
-        }
-        match links.after {
-            Some(after) => edit_links(streams, after, |other| other.before = links.before),
-            None => self.last = links.before,
-        }
-        set_links(streams, slot, Links::default());
+        self.join(streams, links.before, links.after);
+        self.edit(streams, slot, |links| *links = Links::default());
         self.length -= 1;
     }
 
     /// The member behind `slot`.
-    pub(super) fn after<P: Port>(streams: &Streams<P>, slot: Slot) -> Option<Slot> {
-        streams.at(slot).and_then(|stream| stream.links.after)
+    pub(super) fn after<P: Port>(&self, streams: &Streams<P>, slot: Slot) -> Option<Slot> {
+        self.links(streams, slot).and_then(|links| links.after)
     }
-}
 
-fn set_links<P: Port>(streams: &mut Streams<P>, slot: Slot, links: Links) {
-    edit_links(streams, slot, |own| *own = links);
-}
+    /// The members, from the first.
+    pub(super) fn members<'a, P: Port>(
+        &'a self,
+        streams: &'a Streams<P>,
+    ) -> impl Iterator<Item = Slot> + 'a {
+        std::iter::successors(self.first, |slot| self.after(streams, *slot))
+    }
 
-fn edit_links<P: Port>(streams: &mut Streams<P>, slot: Slot, edit: impl FnOnce(&mut Links)) {
-    if let Some(stream) = streams.at_mut(slot) {
-        edit(&mut stream.links);
+    /// Makes two members neighbours. Nobody before is the list's head, nobody after its tail.
+    fn join<P: Port>(
+        &mut self,
+        streams: &mut Streams<P>,
+        before: Option<Slot>,
+        after: Option<Slot>,
+    ) {
+        match before {
+            Some(before) => self.edit(streams, before, |links| links.after = after),
+            None => self.first = after,
+        }
+        match after {
+            Some(after) => self.edit(streams, after, |links| links.before = before),
+            None => self.last = before,
+        }
+    }
+
+    fn links<P: Port>(&self, streams: &Streams<P>, slot: Slot) -> Option<Links> {
+        let stream = streams.at(slot)?;
+        Some(stream.places.0[self.kind as usize])
+    }
+
+    fn edit<P: Port>(&self, streams: &mut Streams<P>, slot: Slot, edit: impl FnOnce(&mut Links)) {
+        if let Some(stream) = streams.at_mut(slot) {
+            edit(&mut stream.places.0[self.kind as usize]);
+        }
     }
 }

@@ -236,8 +236,8 @@ impl Level {
     /// if it was away for a while because its producer was slower than the wire.
     fn push_serial<P: Port>(&mut self, streams: &mut Streams<P>, slot: Slot) {
         let id_of = |slot: Slot| streams.at(slot).map(|stream| stream.id);
-        let members = std::iter::successors(self.serial.first(), |at| Queue::after(streams, *at));
-        let later = members.take(LOOK_AHEAD).find(|at| id_of(*at) > id_of(slot));
+        let near = || self.serial.members(streams).take(LOOK_AHEAD);
+        let later = near().find(|at| id_of(*at) > id_of(slot));
         self.serial.insert(streams, slot, later);
     }
 
@@ -271,9 +271,7 @@ impl Scheduler {
             self.head_list,
             self.fctl_list,
         ];
-        let count = |list: Queue| {
-            std::iter::successors(list.first(), |slot| Queue::after(streams, *slot)).count()
-        };
+        let count = |list: Queue| list.members(streams).count();
         levels.chain(lists).map(count).sum()
     }
 }

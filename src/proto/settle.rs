@@ -57,15 +57,15 @@ impl<R: Ports> Connection<R> {
             .after(Event::SendReset)
             .unwrap_or(State::Closed);
         stream.reset = Some(reason);
-        let waited = std::mem::take(&mut stream.wants_room);
+        self.leave_waiting(slot);
         self.return_credit(credit);
-        self.leave_waiting(waited);
         self.resume_after_end();
     }
 
     /// The slot of a stream goes. Every way out leads through here.
     pub(super) fn remove(&mut self, slot: Slot, how: Gone) {
         self.scheduler.place(&mut self.streams, slot, Wait::Nothing);
+        self.leave_waiting(slot);
         let Some(stream) = self.streams.take(slot) else {
             return;
         };
@@ -79,7 +79,6 @@ impl<R: Ports> Connection<R> {
             self.counts.reset_unaccepted += 1;
         }
         self.ids.close(stream.id, how, self.now);
-        self.leave_waiting(stream.wants_room);
         self.resume_after_end();
     }
 
@@ -105,23 +104,19 @@ impl<R: Ports> Connection<R> {
         if let Some(stream) = self.streams.at_mut(slot) {
             if !stream.wants_room && stream.may_send() {
                 stream.wants_room = true;
-                self.waiting_in_list.push_back(stream.key);
+                self.waiting_in_list.push_back(&mut self.streams, slot);
             }
         }
         self.resume_waiting();
     }
 
-    /// A stream has left that may have waited for room. Its key goes when its turn comes, or when
-    /// half of all have left: the list is bounded by the streams that are there (I4).
-    fn leave_waiting(&mut self, waited: bool) {
-        self.waiting_gone += usize::from(waited);
-        if self.waiting_gone.saturating_mul(2) > self.waiting_in_list.len() {
-            let streams = &self.streams;
-            self.waiting_in_list.retain(|key| {
-                let stream = streams.resolve(*key).and_then(|slot| streams.at(slot));
-                stream.is_some_and(|stream| stream.wants_room)
-            });
-            self.waiting_gone = 0;
+    /// The producer of a stream no longer waits for room.
+    fn leave_waiting(&mut self, slot: Slot) {
+        let Some(stream) = self.streams.at_mut(slot) else {
+            return;
+        };
+        if std::mem::take(&mut stream.wants_room) {
+            self.waiting_in_list.unlink(&mut self.streams, slot);
         }
     }
 
@@ -150,29 +145,22 @@ impl<R: Ports> Connection<R> {
             return;
         }
         let share = free;
-        let mut index = 0;
-        while let Some(key) = self.waiting_in_list.get(index).copied() {
-            let slot = self.streams.resolve(key);
-            let stream = slot.and_then(|slot| self.streams.at_mut(slot));
-            if let Some(stream) = stream.filter(|stream| stream.wants_room) {
-                if stream.may_send() {
-                    if free == 0 {
-                        return;
-                    }
-                    if !stream.port.takes(share) {
-                        index += 1;
-                        continue;
-                    }
-                    stream.port.grant(QUANTUM.min(free));
-                    self.set_aside += QUANTUM.min(free);
-                    free = free.saturating_sub(QUANTUM);
-                    self.stats.room_grants += 1;
+        let mut next = self.waiting_in_list.first();
+        while let Some(slot) = next {
+            next = self.waiting_in_list.after(&self.streams, slot);
+            if let Some(stream) = self.streams.at_mut(slot).filter(|stream| stream.may_send()) {
+                if free == 0 {
+                    return;
                 }
-                stream.wants_room = false;
-            } else {
-                self.waiting_gone = self.waiting_gone.saturating_sub(1);
+                if !stream.port.takes(share) {
+                    continue;
+                }
+                stream.port.grant(QUANTUM.min(free));
+                self.set_aside += QUANTUM.min(free);
+                free = free.saturating_sub(QUANTUM);
+                self.stats.room_grants += 1;
             }
-            self.waiting_in_list.remove(index);
+            self.leave_waiting(slot);
         }
         self.ports.room_resumed();
     }

@@ -9,7 +9,7 @@ use std::time::Instant;
 use super::batch::Ticket;
 use super::flow::{RecvWindow, SendWindow};
 use super::port::{Outgoing, Port};
-use super::queue::Links;
+use super::queue::Places;
 use super::state::State;
 use super::streams::Key;
 use crate::frame::{Reason, StreamId};
@@ -41,13 +41,13 @@ pub(super) struct Stream<P: Port> {
     pub(super) signal: Option<Priority>,
     /// RST_STREAM to be written. The stream is over but for that.
     pub(super) reset: Option<Reason>,
-    /// Its producer waits for send room.
+    /// Its producer waits for send room: it is in `waiting_in_list`.
     pub(super) wants_room: bool,
     // Receiving.
     pub(super) recv: RecvWindow,
     pub(super) incoming: Incoming,
     // Lists.
-    pub(super) links: Links,
+    pub(super) places: Places,
     pub(super) wait: Wait,
     /// How often it had nothing to send, or might not.
     #[cfg(test)]
@@ -183,7 +183,7 @@ impl<P: Port> Stream<P> {
             wants_room: false,
             recv: RecvWindow::new(recv_window),
             incoming: Incoming::default(),
-            links: Links::default(),
+            places: Places::default(),
             wait: Wait::Nothing,
             #[cfg(test)]
             naps: 0,

@@ -61,6 +61,14 @@ pub(crate) fn check_streams<R: Ports>(conn: &Connection<R>) {
         waiting,
         "lists hold who waits, once"
     );
+    let wants_room = conn.streams.iter().filter(|(_, stream)| stream.wants_room);
+    let asking = conn.waiting_in_list.members(&conn.streams);
+    let (asking, wants_room) = (asking.count(), wants_room.count());
+    assert_eq!(
+        asking, wants_room,
+        "who waits for room is on its list, once"
+    );
+    assert_eq!(asking, conn.waiting_in_list.len());
 }
 
 /// After a fill that left space, nobody who could send is waiting.
@@ -172,8 +180,8 @@ pub(crate) fn check_silent<R: Ports>(conn: &Connection<R>) {
     let counts = (conn.counts.local, conn.counts.remote);
     assert_eq!(counts, (0, 0), "I4: streams are counted");
     assert!(conn.accept.is_empty(), "I4: nobody accepts");
+    assert!(conn.waiting_in_list.is_empty(), "I4: somebody waits");
     if !matches!(conn.lifecycle(), Lifecycle::Closed(_)) {
-        assert!(conn.waiting_in_list.is_empty(), "I4: somebody waits");
         assert!(conn.control.is_empty(), "I4: control frames are left");
     }
     assert_eq!(conn.set_aside, 0, "I4: room is set aside");
