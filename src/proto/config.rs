@@ -126,8 +126,8 @@ pub(crate) struct KeepAlive {
     pub(crate) interval: Option<Duration>,
     /// So long it has for an answer.
     pub(crate) timeout: Duration,
-    /// Also while no stream is open.
-    pub(crate) while_idle: bool,
+    /// Also while no stream is open; none: a server does, a client does not.
+    pub(crate) while_idle: Option<bool>,
 }
 
 /// A token bucket: so many at once, then so many a second.
@@ -199,7 +199,7 @@ impl Default for LimitConfig {
             keep_alive: KeepAlive {
                 interval: None,
                 timeout: Duration::from_secs(20),
-                while_idle: true,
+                while_idle: None,
             },
         }
     }

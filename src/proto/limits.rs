@@ -23,7 +23,7 @@
 //! | slow read, window of zero, closed socket | time | `stall` |
 //! | silence: half a preface, a dead peer | time | `quiet` |
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use super::config::{Config, Rate};
 use crate::error::Violation;
@@ -183,10 +183,7 @@ impl Bucket {
 
     fn take(&mut self, tokens: u32, now: Instant) -> Option<()> {
         let cost = u64::from(tokens) * 1000;
-        if self.thousandths < cost {
-            self.refill(now);
-        }
-        self.filled.get_or_insert(now);
+        self.refill(now);
         self.thousandths = self.thousandths.checked_sub(cost)?;
         Some(())
     }
@@ -196,6 +193,7 @@ impl Bucket {
         self.thousandths = (self.thousandths + u64::from(tokens) * 1000).min(full);
     }
 
+    /// Whole milliseconds are filled in; what is left of one counts the next time.
     fn refill(&mut self, now: Instant) {
         let since = now.saturating_duration_since(*self.filled.get_or_insert(now));
         let millis = u64::try_from(since.as_millis()).unwrap_or(u64::MAX);
@@ -203,7 +201,8 @@ impl Bucket {
             let gained = millis.saturating_mul(u64::from(self.rate.per_second));
             let full = u64::from(self.rate.burst) * 1000;
             self.thousandths = self.thousandths.saturating_add(gained).min(full);
-            self.filled = Some(now);
+            let rest = Duration::from_nanos(u64::from(since.subsec_nanos() % 1_000_000));
+            self.filled = now.checked_sub(rest);
         }
     }
 }
@@ -212,7 +211,6 @@ impl Bucket {
 #[expect(clippy::disallowed_methods, reason = "a test needs a first moment")]
 mod tests {
     use super::*;
-    use std::time::Duration;
 
     #[test]
     fn a_bucket_gives_its_burst_and_then_its_rate() {
@@ -226,6 +224,33 @@ mod tests {
         let later = start + Duration::from_secs(1);
         assert!((0..2).all(|_| bucket.take(1, later).is_some()));
         assert!(bucket.take(1, later).is_none());
+    }
+
+    #[test]
+    fn a_bucket_that_was_full_for_long_gives_its_burst_once() {
+        let start = Instant::now();
+        let mut bucket = Bucket::new(Rate {
+            burst: 100,
+            per_second: 10,
+        });
+        bucket.take(1, start).unwrap();
+        let later = start + Duration::from_secs(3600);
+        let given = (0..1000).take_while(|_| bucket.take(1, later).is_some());
+        assert_eq!(given.count(), 100);
+    }
+
+    #[test]
+    fn a_bucket_that_is_asked_often_loses_nothing_of_its_rate() {
+        let start = Instant::now();
+        let mut bucket = Bucket::new(Rate {
+            burst: 10,
+            per_second: 500,
+        });
+        let given = (0..10_000)
+            .map(|turn| start + Duration::from_micros(1900 * turn))
+            .filter(|now| bucket.take(1, *now).is_some());
+        // 19 seconds of 500 each, and the burst.
+        assert!((9450..=9510).contains(&given.count()));
     }
 
     #[test]

@@ -95,7 +95,8 @@ impl<R: Ports> Connection<R> {
 
     fn alive_deadline(&self) -> Option<Instant> {
         let option = self.config.limits.keep_alive;
-        if self.streams.is_empty() && !option.while_idle {
+        let while_idle = option.while_idle.unwrap_or(self.role == Role::Server);
+        if self.streams.is_empty() && !while_idle {
             return None;
         }
         match self.quiet.asked {

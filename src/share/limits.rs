@@ -206,14 +206,14 @@ impl<Side> Builder<Side> {
         self
     }
 
-    /// Whether a peer is also asked while no stream is open. Some servers count that as a fault of
-    /// the client ([RFC 9113 section 6.7][s]).
+    /// Whether a peer is also asked while no stream is open ([RFC 9113 section 6.7][s]).
     ///
-    /// Default, hardened too: `true`.
+    /// Default, hardened too: a server asks, a client does not, because there are servers, most of
+    /// them of gRPC, that end the connection of a client which does.
     ///
     /// [s]: https://www.rfc-editor.org/rfc/rfc9113.html#section-6.7
     pub fn keep_alive_while_idle(&mut self, enabled: bool) -> &mut Self {
-        self.config_mut().limits.keep_alive.while_idle = enabled;
+        self.config_mut().limits.keep_alive.while_idle = Some(enabled);
         self
     }
 }

@@ -266,6 +266,21 @@ fn a_stream_that_gets_an_octet_now_and_then_is_reset() {
 }
 
 #[test]
+fn without_streams_a_server_asks_and_a_client_does_not() {
+    for (role, asks) in [(Role::Server, true), (Role::Client, false)] {
+        let mut config = Config::hardened();
+        config.limits.keep_alive.interval = Some(Duration::from_secs(5));
+        let mut script = Script::new(role, config);
+        script.sent();
+        script.elapse(Duration::from_secs(5));
+        let pings = script.sent().len();
+        assert_eq!(pings > 0, asks, "{role:?}");
+        script.elapse(Duration::from_secs(20));
+        assert_eq!(script.conn.is_lost(), asks, "{role:?}");
+    }
+}
+
+#[test]
 fn a_silent_peer_is_asked_once_and_then_given_up() {
     let mut config = Config::hardened();
     config.limits.keep_alive.interval = Some(Duration::from_secs(5));
