@@ -11,7 +11,6 @@ use super::config::Role;
 use super::connection::Connection;
 use super::faults::{Fault, fault};
 use super::ids::Gone;
-use super::limits::Ending;
 use super::port::{Port, Ports};
 use super::send::Reply;
 use super::state::{Event, State};
@@ -185,7 +184,9 @@ impl<R: Ports> Connection<R> {
         violation: Violation,
         now: Instant,
     ) -> Result<(), Fault> {
-        self.limits.stream_ended(Ending::Fault, now)?;
+        if let Err(flood) = self.limits.fault(now) {
+            return Err(flood.into());
+        }
         tracing::debug!(stream = id.as_u32(), %violation, "answered with 431");
         self.ids.close(id, Gone::ResetByUs, Some(now));
         //= RFC 9113 §10.5.1 a list that is too large may be answered with 431

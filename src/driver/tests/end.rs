@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 
+use super::super::preface::Preface;
 use super::super::timer::{Alarm, SharedTimer, Timer};
 use super::super::{Driver, Stage};
 use super::script::{Answer, Script, Take};
@@ -32,13 +33,6 @@ impl Timer for FakeTimer {
             FakeTimer::Never => Box::pin(pending()),
         }
     }
-
-    fn now(&self) -> Instant {
-        match self {
-            FakeTimer::Past => now() + Duration::from_secs(3600),
-            FakeTimer::Never => now(),
-        }
-    }
 }
 
 fn cx() -> Context<'static> {
@@ -46,7 +40,7 @@ fn cx() -> Context<'static> {
 }
 
 fn now() -> Instant {
-    Alarm::new(None).now()
+    super::super::now()
 }
 
 fn client(io: Script) -> Driver<Script, Bytes> {
@@ -79,9 +73,8 @@ fn an_alarm_rings_once_for_a_deadline_and_never_without_one() {
 fn a_preface_that_does_not_come_in_time_ends_the_connection() {
     let mut driver: Driver<_, Bytes> =
         Driver::server(Script::new(true, Take::All), Config::default());
-    driver.set_timer(SharedTimer::new(FakeTimer::Never));
     assert!(driver.poll_handshake(&mut cx()).is_pending());
-    driver.set_timer(SharedTimer::new(FakeTimer::Past));
+    driver.preface = Preface::from_client(now() - Duration::from_secs(60));
     let Poll::Ready(Err(error)) = driver.poll_handshake(&mut cx()) else {
         panic!("the handshake goes on");
     };

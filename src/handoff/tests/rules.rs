@@ -114,6 +114,8 @@ fn producer_short_of_room_is_announced_and_a_grant_lets_it_go_on() {
     let hub = hub(FLOOR);
     let (cell, writer, _reader) = answering(&hub);
     writer.send_data(body(2 * FLOOR), false).unwrap();
+    take_posted(hub.shared());
+    collect(&cell);
     writer.reserve(10);
     assert!(poll_once(|cx| writer.poll_capacity(cx)).is_pending());
     assert_eq!(take_posted(hub.shared()).len(), 1);
@@ -378,4 +380,66 @@ fn who_waits_for_promises_hears_of_the_end() {
             Poll::Ready(None)
         ));
     }
+}
+
+#[test]
+fn an_answer_to_head_announces_what_it_does_not_carry() {
+    let hub = hub(0);
+    for (method, is_whole) in [(http::Method::HEAD, true), (http::Method::GET, false)] {
+        let (cell, writer, _reader) = accepted(&hub);
+        let mut asked = request();
+        asked.method = method;
+        cell.deliver_head(Head::Request(asked), true);
+        let response = Response::builder().header("content-length", "3").body(());
+        let (parts, ()) = response.unwrap().into_parts();
+        let sent = writer.send_head(Head::Response(Box::new(parts)), true);
+        assert_eq!(sent.is_ok(), is_whole);
+    }
+}
+
+#[test]
+fn who_waits_for_a_slot_is_woken_by_it_and_by_the_end() {
+    let ends: [fn(&crate::handoff::Cell<Bytes>); 3] = [
+        |cell| cell.opened(),
+        |cell| assert_eq!(cell.fail(cancelled()), 0),
+        |cell| cell.stop_sending(Reason::NO_ERROR),
+    ];
+    for end in ends {
+        let hub = hub(0);
+        let (writer, _reader) = hub.open_request(request(), true).unwrap();
+        let mut births = std::collections::VecDeque::new();
+        hub.take_births(&mut births);
+        let unopened = writer.unopened();
+        let (waker, woken) = counting_waker();
+        assert!(unopened.is_waiting());
+        let polled = unopened.poll_opened(&Context::from_waker(&waker));
+        assert!(polled.is_pending());
+        end(&births[0].port);
+        assert_eq!(woken.count(), 1);
+        assert!(!unopened.is_waiting());
+        assert!(poll_once(|cx| unopened.poll_opened(cx)).is_ready());
+    }
+}
+
+#[test]
+fn informational_responses_come_in_order_to_who_waits_for_them() {
+    let hub = hub(0);
+    let (cell, _writer, reader) = accepted(&hub);
+    let (waker, woken) = counting_waker();
+    let polled = reader.poll_informational(&Context::from_waker(&waker));
+    assert!(polled.is_pending());
+    for status in [102, 103] {
+        let response = Response::builder().status(status).body(()).unwrap();
+        let (parts, ()) = response.into_parts();
+        cell.deliver_head(Head::Informational(Box::new(parts)), false);
+    }
+    assert_eq!(woken.count(), 1, "it was asked for once");
+    for status in [102, 103] {
+        let polled = poll_once(|cx| reader.poll_informational(cx));
+        let Poll::Ready(Some(Ok(response))) = polled else {
+            panic!("{status} is lost")
+        };
+        assert_eq!(response.status(), status);
+    }
+    assert!(poll_once(|cx| reader.poll_informational(cx)).is_pending());
 }

@@ -100,6 +100,12 @@ pub(crate) fn check_full<R: Ports>(conn: &Connection<R>, filled: usize, side: us
     }
 }
 
+/// Whether the producer of a stream waits for its turn to be granted room.
+pub(crate) fn stands_in_list<R: Ports>(conn: &Connection<R>, id: StreamId) -> bool {
+    let stream = conn.streams.find(id).and_then(|slot| conn.streams.at(slot));
+    stream.is_some_and(|stream| stream.wants_room)
+}
+
 /// I1: nobody waits for room that could be granted.
 pub(crate) fn check_room<R: Ports>(conn: &Connection<R>) {
     let low_water = QUANTUM

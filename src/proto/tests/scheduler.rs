@@ -332,3 +332,16 @@ fn what_the_server_has_set_no_signal_of_the_client_changes() {
         .for_each(|hand| hand.send(vec![0; 2 * QUANTUM], true));
     assert_eq!(order(&script.sent()), [1, 1, 3, 3]);
 }
+
+#[test]
+fn a_stream_that_slept_has_a_whole_turn_and_not_the_rest_of_its_last() {
+    let (mut script, hands) = busy(2, Config::default());
+    hands[0].send(vec![0; 100], false);
+    script.sent();
+    for hand in &hands {
+        hand.send(vec![0; 2 * QUANTUM], false);
+    }
+    let whole = QUANTUM;
+    let turns = [(1, whole), (3, whole), (1, whole), (3, whole)];
+    assert_eq!(data_of(&script.sent()), turns);
+}

@@ -13,10 +13,19 @@ mod world;
 use self::world::{Op, Seen, WEIGHTS, World};
 use crate::proto::tests::chance::{operations, simulate};
 
-fn play(seed: u64, ops: &[Op]) -> Seen {
-    let mut world = World::new(seed);
-    ops.iter().for_each(|op| world.operate(*op));
-    world.finish()
+/// Plays `count` operations in each of the worlds.
+fn run(world: fn(u64) -> World, seeds: std::ops::RangeInclusive<u64>, count: usize) -> Seen {
+    let play = |seed, ops: &[Op]| {
+        let mut world = world(seed);
+        ops.iter().for_each(|op| world.operate(*op));
+        world.finish()
+    };
+    let mut seen = Seen::default();
+    for seed in seeds {
+        seen.add(&simulate(seed, operations(&WEIGHTS, seed, count), play));
+    }
+    println!("{seen:?}");
+    seen
 }
 
 #[test]
@@ -26,9 +35,16 @@ fn sim_real_handles_under_random_operations() {
     } else {
         (1..=1_500, 1_000)
     };
-    let mut seen = Seen::default();
-    for seed in seeds {
-        seen.add(&simulate(seed, operations(&WEIGHTS, seed, count), play));
-    }
-    println!("{seen:?}");
+    run(World::new, seeds, count);
+}
+
+#[test]
+fn sim_real_handles_short_of_room() {
+    let (seeds, count) = if cfg!(debug_assertions) {
+        (1..=12, 3_000)
+    } else {
+        (1..=200, 3_000)
+    };
+    let seen = run(World::short_of_room, seeds, count);
+    assert!(seen.grants > 20, "grants are what this is about");
 }
