@@ -32,7 +32,7 @@ use self::preface::{PREFACE, Preface};
 use self::reader::Reader;
 use self::timer::Alarm;
 use self::writer::Writer;
-use crate::error::{Error, Violation};
+use crate::error::Error;
 use crate::frame::StreamId;
 use crate::handoff::{Cell, Hub, Limits};
 use crate::proto::port::Birth;
@@ -190,8 +190,8 @@ where
 
     fn new(io: T, role: Role, config: Config) -> Self {
         let (preface, first) = match role {
-            Role::Client => (Preface::from_server(now()), PREFACE),
-            Role::Server => (Preface::from_client(now()), &[][..]),
+            Role::Client => (Preface::from_server(), PREFACE),
+            Role::Server => (Preface::from_client(), &[][..]),
         };
         let hub = new_hub(role, &config);
         let (batch_size, steps) = (config.batch_size, config.frames_per_turn.max(1));
@@ -219,7 +219,7 @@ where
 
     fn turn(&mut self, cx: &mut Context<'_>) -> Turn {
         self.hub.shared().register(cx.waker());
-        let now = now();
+        let now = self.alarm.now();
         self.look_at_deadlines(now);
         if matches!(self.stage, Stage::Starting) && self.role == Role::Server {
             // A client's leave with its first request. A server's wait for nothing, and the client may
@@ -240,11 +240,12 @@ where
     }
 
     fn look_at_deadlines(&mut self, now: Instant) {
-        if is_due(self.preface.deadline(), now) {
-            self.connection.fatal(Violation::HandshakeTimeout);
-        }
+        self.connection.note_time(now);
         if is_due(self.connection.deadline(), now) {
             self.connection.handle_timeout(now);
+        }
+        if self.connection.is_lost() && !self.is_broken() {
+            self.io_failed(io::ErrorKind::TimedOut.into());
         }
     }
 
@@ -398,11 +399,7 @@ where
     }
 
     fn deadline(&self) -> Option<Instant> {
-        let deadlines = [
-            self.preface.deadline(),
-            self.connection.deadline(),
-            self.parting,
-        ];
+        let deadlines = [self.connection.deadline(), self.parting];
         deadlines.into_iter().flatten().min()
     }
 }
@@ -434,12 +431,3 @@ fn new_hub<B: Buf>(role: Role, config: &Config) -> Hub<B> {
 fn is_due(deadline: Option<Instant>, now: Instant) -> bool {
     deadline.is_some_and(|deadline| deadline <= now)
 }
-
-#[cfg(not(test))]
-#[expect(clippy::disallowed_methods, reason = "the layer that reads the clock")]
-fn now() -> Instant {
-    Instant::now()
-}
-
-#[cfg(test)]
-use self::tests::clock::now;

@@ -1,9 +1,7 @@
-//! How a connection begins: the client's 24 octets, and how long they may take.
+//! How a connection begins: the client's 24 octets.
 //!
 //! Owns: the octets, and how many have come. Does not know: the SETTINGS frame that follows on
-//! both sides; that is `proto`'s.
-
-use std::time::{Duration, Instant};
+//! both sides, and how long all that may take; both are `proto`'s.
 
 use bytes::{Buf, BytesMut};
 
@@ -13,40 +11,25 @@ use crate::error::Violation;
 /// What a client sends first.
 pub(super) const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 
-/// The time that a client has for its preface.
-const PATIENCE: Duration = Duration::from_secs(10);
-
 /// What is still to come of the peer's preface.
 #[derive(Debug)]
 pub(super) struct Preface {
     missing: &'static [u8],
-    deadline: Instant,
 }
 
 impl Preface {
     /// A server waits for the client's octets.
-    pub(super) fn from_client(now: Instant) -> Preface {
-        Preface {
-            missing: PREFACE,
-            deadline: now + PATIENCE,
-        }
+    pub(super) fn from_client() -> Preface {
+        Preface { missing: PREFACE }
     }
 
     /// A client waits for nothing: the server's preface is its SETTINGS frame alone.
-    pub(super) fn from_server(now: Instant) -> Preface {
-        Preface {
-            missing: &[],
-            deadline: now,
-        }
+    pub(super) fn from_server() -> Preface {
+        Preface { missing: &[] }
     }
 
     pub(super) fn is_done(&self) -> bool {
         self.missing.is_empty()
-    }
-
-    /// When it must have come, if it has not.
-    pub(super) fn deadline(&self) -> Option<Instant> {
-        (!self.is_done()).then_some(self.deadline)
     }
 
     /// Takes what has come of it. The first wrong octet is told at once: who speaks another
@@ -69,7 +52,7 @@ mod tests {
     use super::*;
 
     fn server() -> Preface {
-        Preface::from_client(super::super::now())
+        Preface::from_client()
     }
 
     #[test]
@@ -101,8 +84,6 @@ mod tests {
 
     #[test]
     fn a_client_waits_for_none() {
-        let preface = Preface::from_server(super::super::now());
-        assert!(preface.is_done());
-        assert_eq!(preface.deadline(), None);
+        assert!(Preface::from_server().is_done());
     }
 }

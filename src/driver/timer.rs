@@ -14,9 +14,10 @@ use crate::sync::Arc;
 
 /// Wakes a connection when a point in time has come.
 ///
-/// The library reads the clock, but it has no timer of its own: give one to a builder, and limits
-/// on time hold also while the peer says nothing. Without one such limits are looked at only when
-/// the connection has something else to do.
+/// The library has no timer of its own, so that it runs on every runtime: give one to a builder, and
+/// the limits on what a peer leaves undone are on. Without one they are off, and others (how long a
+/// header block or the acknowledgement of SETTINGS may take) are looked at only when the connection
+/// has something else to do. [`Builder::timer`](crate::Builder::timer) names them all.
 ///
 /// ```
 /// use std::future::Future;
@@ -29,6 +30,11 @@ use crate::sync::Arc;
 ///     fn sleep_until(&self, deadline: Instant) -> Pin<Box<dyn Future<Output = ()> + Send + Sync>> {
 ///         Box::pin(tokio::time::sleep_until(deadline.into()))
 ///     }
+///
+///     // Also right where tests pause the clock of tokio.
+///     fn now(&self) -> Instant {
+///         tokio::time::Instant::now().into_std()
+///     }
 /// }
 ///
 /// fairmux::server::Builder::new().hardened().timer(TokioTimer);
@@ -37,6 +43,12 @@ pub trait Timer: Send + Sync + UnwindSafe + RefUnwindSafe + 'static {
     /// A future that is ready when `deadline` has come. It is polled from the task of the
     /// connection.
     fn sleep_until(&self, deadline: Instant) -> Pin<Box<dyn Future<Output = ()> + Send + Sync>>;
+
+    /// What time it is. By default that of the system; a clock that can be paused or advanced must
+    /// be read here and slept by in `sleep_until`.
+    fn now(&self) -> Instant {
+        now()
+    }
 }
 
 /// A timer that the builders hold, and hand to each connection.
@@ -73,6 +85,14 @@ impl Alarm {
         Alarm { timer, set: None }
     }
 
+    /// What time it is.
+    pub(super) fn now(&self) -> Instant {
+        match &self.timer {
+            Some(SharedTimer(timer)) => timer.now(),
+            None => now(),
+        }
+    }
+
     /// Ready when it is time to look at the deadlines again; never without a timer.
     ///
     /// A deadline that moves away does not move the sleep: that one ends early, once, and the
@@ -97,3 +117,12 @@ impl Alarm {
         Poll::Ready(())
     }
 }
+
+#[cfg(not(test))]
+#[expect(clippy::disallowed_methods, reason = "the layer that reads the clock")]
+fn now() -> Instant {
+    Instant::now()
+}
+
+#[cfg(test)]
+use super::tests::clock::now;

@@ -77,7 +77,7 @@ violations! {
     // The start of a connection.
     BadPreface, Connection, PROTOCOL_ERROR, "RFC 9113 §3.4", "The client must begin with the connection preface";
     FirstFrame, Connection, PROTOCOL_ERROR, "RFC 9113 §3.4", "The first frame must be SETTINGS, and not an acknowledgement";
-    HandshakeTimeout, Connection, PROTOCOL_ERROR, "limit: handshake time", "The preface and the first SETTINGS must come in time";
+    HandshakeTimeout, Connection, PROTOCOL_ERROR, "limit: handshake_timeout", "The preface and the first SETTINGS must come in time";
 
     // Frames that are wrong in themselves.
     StreamFrameTooLong, Stream, FRAME_SIZE_ERROR, "RFC 9113 §4.2", "A frame of a stream must not be longer than SETTINGS_MAX_FRAME_SIZE";
@@ -128,6 +128,7 @@ violations! {
     ReservedStream, Connection, PROTOCOL_ERROR, "RFC 9113 §5.1", "A reserved stream does not allow a frame of this type";
     HalfClosedStream, Stream, STREAM_CLOSED, "RFC 9113 §5.1", "Nothing but WINDOW_UPDATE, PRIORITY and RST_STREAM may follow END_STREAM";
     ResetStream, Stream, STREAM_CLOSED, "RFC 9113 §5.1", "Nothing but PRIORITY may follow RST_STREAM";
+    ForgottenStream, Stream, STREAM_CLOSED, "RFC 9113 §5.1", "A stream that ended long ago does not allow a frame of this type";
     ClosedStream, Connection, STREAM_CLOSED, "RFC 9113 §5.1", "A closed stream does not allow a frame of this type";
     TooManyStreams, Stream, REFUSED_STREAM, "RFC 9113 §5.1.2", "No more streams may be open than SETTINGS_MAX_CONCURRENT_STREAMS says";
     RaisedLastStream, Connection, PROTOCOL_ERROR, "RFC 9113 §6.8", "The last stream id of GOAWAY must not rise";
@@ -155,23 +156,24 @@ violations! {
     TooManyFields, Stream, PROTOCOL_ERROR, "limit: max_header_fields", "A header list must not have more fields than allowed";
     FarTooManyFields, Connection, ENHANCE_YOUR_CALM, "limit: max_header_fields", "A header list must not have many times more fields than allowed";
     TooManyContinuations, Connection, ENHANCE_YOUR_CALM, "limit: max_continuations", "A header block must not be cut into more CONTINUATION frames than allowed";
-    EmptyContinuations, Connection, ENHANCE_YOUR_CALM, "limit: max_empty_continuations", "A header block must not hold more empty fragments than allowed";
+    EmptyContinuations, Connection, ENHANCE_YOUR_CALM, "limit: one empty fragment a header block", "A header block must not hold more empty fragments than allowed";
     SlowHeaderBlock, Connection, ENHANCE_YOUR_CALM, "limit: header_block_timeout", "A header block must be finished in time";
     TooManyResets, Connection, ENHANCE_YOUR_CALM, "limit: max_pending_accept_reset_streams", "The peer may reset only so many streams before they are accepted";
-    EarlyResetFlood, Connection, ENHANCE_YOUR_CALM, "limit: early resets", "The peer may reset only so many streams a second before their response has ended";
+    EarlyResetFlood, Connection, ENHANCE_YOUR_CALM, "limit: max_early_resets", "The peer may reset only so many streams a second before their response has ended";
     TooManyLocalResets, Connection, ENHANCE_YOUR_CALM, "limit: max_local_error_reset_streams", "The peer may make only so many stream errors on one connection";
-    FaultFlood, Connection, ENHANCE_YOUR_CALM, "limit: stream errors", "The peer may make only so many stream errors a second";
-    UnproductiveFlood, Connection, ENHANCE_YOUR_CALM, "limit: unproductive frames", "The peer may send only so many frames a second that move nothing forward";
-    TooManySettings, Connection, ENHANCE_YOUR_CALM, "limit: settings entries", "SETTINGS must not have more entries than allowed";
+    FaultFlood, Connection, ENHANCE_YOUR_CALM, "limit: max_faults", "The peer may make only so many stream errors a second";
+    UnproductiveFlood, Connection, ENHANCE_YOUR_CALM, "limit: max_unproductive_frames", "The peer may send only so many frames a second that move nothing forward";
+    TooManySettings, Connection, ENHANCE_YOUR_CALM, "limit: max_settings_entries", "SETTINGS must not have more entries than allowed";
     SmallDataFlood, Connection, ENHANCE_YOUR_CALM, "limit: data_frame_budget", "The peer may send only so much DATA in small or empty frames";
-    TooManyInformational, Stream, ENHANCE_YOUR_CALM, "limit: informational responses", "Only so many informational responses may come before the final one";
-    StreamStalled, Stream, CANCEL, "limit: stream stall time", "A stream must make progress while it has something to send";
-    ConnectionStalled, Connection, ENHANCE_YOUR_CALM, "limit: connection stall time", "A connection must make progress while it has something to send";
+    TooManyInformational, Stream, ENHANCE_YOUR_CALM, "limit: max_informational", "Only so many informational responses may come before the final one";
+    StreamStalled, Stream, CANCEL, "limit: stream_stall_timeout", "A stream must make progress while it has something to send";
+    ConnectionStalled, Connection, ENHANCE_YOUR_CALM, "limit: connection_stall_timeout", "A connection must make progress while it has something to send";
+    KeepAliveTimeout, Connection, ENHANCE_YOUR_CALM, "limit: keep_alive_timeout", "A peer that is asked whether it is there must answer in time";
 }
 
 impl Violation {
-    /// What GOAWAY says to the peer's operator. Where h2 has a word for it, that word, since
-    /// there are tools that look for it; else the sentence.
+    /// What GOAWAY says to the peer's operator: the rule, or the limit and its option. Where h2 has a
+    /// word for a limit, that word, since there are tools that look for it.
     pub(crate) fn debug_data(&self) -> Bytes {
         Bytes::from_static(match self {
             Violation::TooManyResets => b"too_many_resets",
@@ -179,6 +181,7 @@ impl Violation {
             Violation::TooManyContinuations => b"too_many_continuations",
             Violation::HeaderListFarTooLong => b"header_list_way_too_large",
             Violation::SmallDataFlood => b"too_many_data_frames",
+            other if other.section().starts_with("limit: ") => return other.to_string().into(),
             other => other.sentence().as_bytes(),
         })
     }

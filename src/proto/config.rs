@@ -73,6 +73,9 @@ pub(crate) struct Config {
     pub(crate) send_room: usize,
     /// Frames handled before the task writes and yields.
     pub(crate) frames_per_turn: usize,
+    /// Whether somebody wakes us at a deadline. Without that there is no limit on what peers leave
+    /// undone: it would hold only for those who do something else.
+    pub(crate) timed: bool,
     /// The limits that h2 does not have.
     pub(crate) limits: LimitConfig,
 }
@@ -104,9 +107,27 @@ pub(crate) struct LimitConfig {
     pub(crate) max_informational: usize,
     /// Promises that a client holds at once where `max_concurrent_streams` says nothing.
     pub(crate) max_promises: usize,
-    /// A stream with output but without progress for so long is reset; twice that closes the
-    /// connection.
+    /// Time for the peer's preface and first SETTINGS, if `timed`.
+    pub(crate) handshake_timeout: Option<Duration>,
+    /// A stream whose output waits so long for credit is reset, if `timed`.
     pub(crate) stall_timeout: Option<Duration>,
+    /// A transport that takes nothing for so long is given up, if `timed`.
+    pub(crate) connection_stall_timeout: Option<Duration>,
+    /// A connection without streams for so long is closed in good order, if `timed`.
+    pub(crate) idle_timeout: Option<Duration>,
+    /// Pings to a peer that is silent, if `timed`.
+    pub(crate) keep_alive: KeepAlive,
+}
+
+/// When a silent peer is asked whether it is there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct KeepAlive {
+    /// After so much silence; none: never.
+    pub(crate) interval: Option<Duration>,
+    /// So long it has for an answer.
+    pub(crate) timeout: Duration,
+    /// Also while no stream is open; none: a server does, a client does not.
+    pub(crate) while_idle: Option<bool>,
 }
 
 /// A token bucket: so many at once, then so many a second.
@@ -141,6 +162,7 @@ impl Default for Config {
             batch_size: 64 * 1024,
             send_room: 128 * 1024,
             frames_per_turn: 256,
+            timed: true,
             limits: LimitConfig::default(),
         }
     }
@@ -149,7 +171,7 @@ impl Default for Config {
 impl Default for LimitConfig {
     fn default() -> LimitConfig {
         LimitConfig {
-            max_header_fields: 4096,
+            max_header_fields: 1000,
             max_continuations: None,
             max_empty_continuations: 1,
             header_block_timeout: Some(Duration::from_secs(10)),
@@ -170,7 +192,15 @@ impl Default for LimitConfig {
             max_queued_replies: 128,
             max_informational: 16,
             max_promises: 200,
-            stall_timeout: None,
+            handshake_timeout: Some(Duration::from_secs(10)),
+            stall_timeout: Some(Duration::from_secs(60)),
+            connection_stall_timeout: Some(Duration::from_secs(120)),
+            idle_timeout: None,
+            keep_alive: KeepAlive {
+                interval: None,
+                timeout: Duration::from_secs(20),
+                while_idle: None,
+            },
         }
     }
 }
@@ -210,6 +240,9 @@ impl Config {
                 per_second: 33,
             },
             stall_timeout: Some(Duration::from_secs(30)),
+            connection_stall_timeout: Some(Duration::from_secs(60)),
+            idle_timeout: self.limits.idle_timeout,
+            keep_alive: self.limits.keep_alive,
             ..LimitConfig::default()
         };
     }

@@ -28,6 +28,7 @@ use super::limits::Limits;
 use super::ping::Pings;
 use super::port::{Birth, Interest, News, Port, Ports};
 use super::queue::{Kind, Queue};
+use super::quiet::Quiet;
 use super::scheduler::Scheduler;
 use super::send::Reply;
 use super::settings::Settings;
@@ -81,6 +82,7 @@ pub(crate) struct Connection<R: Ports> {
     /// Things done, and how many when the last turn ended.
     pub(super) work: (u64, u64),
     pub(super) stall: Stall,
+    pub(super) quiet: Quiet,
     /// The last time that we were told.
     pub(super) now: Option<Instant>,
 }
@@ -154,6 +156,7 @@ impl<R: Ports> Connection<R> {
             stats: Stats::default(),
             work: (0, 0),
             stall: Stall::default(),
+            quiet: Quiet::default(),
             now: None,
             config,
             ports,
@@ -223,6 +226,12 @@ impl<R: Ports> Connection<R> {
 
     // The clock.
 
+    /// What time it is.
+    pub(crate) fn note_time(&mut self, now: Instant) {
+        self.now = Some(now);
+        self.settings.note_time(now);
+    }
+
     /// Ends what has taken too long.
     pub(crate) fn handle_timeout(&mut self, now: Instant) {
         self.note_time(now);
@@ -234,6 +243,7 @@ impl<R: Ports> Connection<R> {
             self.fatal(Violation::SettingsTimeout);
         } else {
             self.check_progress(now);
+            self.check_quiet(now);
         }
     }
 
@@ -246,6 +256,7 @@ impl<R: Ports> Connection<R> {
             self.block_deadline(),
             self.settings_deadline(),
             self.progress_deadline(),
+            self.quiet_deadline(),
         ]
         .into_iter()
         .flatten()
@@ -329,11 +340,6 @@ impl<R: Ports> Connection<R> {
     }
 
     // Helpers.
-
-    pub(super) fn note_time(&mut self, now: Instant) {
-        self.now = Some(now);
-        self.settings.note_time(now);
-    }
 
     fn block_deadline(&self) -> Option<Instant> {
         self.block

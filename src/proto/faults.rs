@@ -7,6 +7,7 @@ use std::time::Instant;
 
 use super::connection::Connection;
 use super::ids::Gone;
+use super::limits::Ending;
 use super::port::Ports;
 use super::send::Reply;
 use super::state::State;
@@ -66,7 +67,7 @@ impl<R: Ports> Connection<R> {
         if stream.state == State::Idle {
             return self.fatal(violation);
         }
-        if let Err(flood) = self.limits.fault(now) {
+        if let Err(flood) = self.limits.stream_ended(Ending::Fault, now) {
             return self.fatal(flood);
         }
         let id = stream.id;
@@ -78,10 +79,12 @@ impl<R: Ports> Connection<R> {
 
     /// Resets a stream that has no slot.
     pub(super) fn refuse(&mut self, id: StreamId, violation: Violation, now: Instant) {
-        let budget = match violation.reason() {
-            // The application never saw it: only the frames cost.
-            Reason::REFUSED_STREAM => self.limits.unproductive(now),
-            _ => self.limits.fault(now),
+        let budget = match violation {
+            // The application never saw it, or it is long over: only the frames cost. A client whose
+            // uploads we stopped has much on its way for streams that we have forgotten meanwhile.
+            _ if violation.reason() == Reason::REFUSED_STREAM => self.limits.unproductive(now),
+            Violation::ForgottenStream => self.limits.unproductive(now),
+            _ => self.limits.stream_ended(Ending::Fault, now),
         };
         match budget {
             Err(flood) => self.fatal(flood),

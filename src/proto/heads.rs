@@ -11,6 +11,7 @@ use super::config::Role;
 use super::connection::Connection;
 use super::faults::{Fault, fault};
 use super::ids::Gone;
+use super::limits::Ending;
 use super::port::{Port, Ports};
 use super::send::Reply;
 use super::state::{Event, State};
@@ -184,9 +185,7 @@ impl<R: Ports> Connection<R> {
         violation: Violation,
         now: Instant,
     ) -> Result<(), Fault> {
-        if let Err(flood) = self.limits.fault(now) {
-            return Err(flood.into());
-        }
+        self.limits.stream_ended(Ending::Fault, now)?;
         tracing::debug!(stream = id.as_u32(), %violation, "answered with 431");
         self.ids.close(id, Gone::ResetByUs, Some(now));
         //= RFC 9113 §10.5.1 a list that is too large may be answered with 431

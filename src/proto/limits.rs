@@ -1,17 +1,29 @@
-//! Budgets against floods: one field per attack, spent as frames arrive.
+//! Budgets against floods, spent as frames arrive and as streams end.
 //!
 //! Owns: token buckets and counters. Does not know: frames, streams. Time is what the caller says it
-//! is. Keeps: what a peer can make this end do without getting anything done is bounded.
+//! is. Keeps: what a peer can make this end do without getting anything done is bounded (I3).
 //!
-//! | attack | budget |
-//! |---|---|
-//! | rapid reset | `early_resets`; a stream that ends well gives one token back, so who cancels less than every second request never runs dry |
-//! | making us reset | `faults`, and `max_local_error_reset_streams` in the life of the connection |
-//! | PRIORITY, unknown, empty, unasked frames | `unproductive` |
-//! | small DATA | `small_data`, which larger DATA restores |
-//! | WINDOW_UPDATE | free: ten for each DATA frame of ours and two for each stream; then `unproductive` |
+//! One row per attack. What bounds memory or time instead of a rate lies where the memory is.
+//!
+//! | attack | bound | where |
+//! |---|---|---|
+//! | rapid reset | `early_resets`; a stream that ends well gives one token back, so who cancels less than every second request never runs dry | here, `stream_ended` |
+//! | making us reset (MadeYouReset) | `faults`, and `max_local_error_reset_streams` in the life of the connection | here, `stream_ended` |
+//! | resets before `accept` | `max_pending_accept_reset_streams` | `recv_reset` |
+//! | streams reset and still held | the stream limit and a quarter | `heads::is_crowded` |
+//! | endless header block | frames, empty frames, octets, time | `block` |
+//! | header bomb, cookie crumbs | `max_header_list_size`, `max_header_fields`, before a value is made | `heads::decode` |
+//! | PING, SETTINGS and reset floods | `max_queued_replies`: reading stops | `connection::wants_read` |
+//! | PRIORITY, PRIORITY_UPDATE, unknown, empty, unasked frames; frames of streams that are forgotten | `unproductive` | here |
+//! | SETTINGS that move all windows | `unproductive`, ten each | here |
+//! | SETTINGS with many entries | `max_settings_entries` | `settings` |
+//! | small DATA | `small_data`, which larger DATA and reading restore | here |
+//! | WINDOW_UPDATE | free: ten for each DATA frame of ours and two for each stream; then `unproductive` | here |
+//! | informational responses, promises | counted | `heads` |
+//! | slow read, window of zero, closed socket | time | `stall` |
+//! | silence: half a preface, a dead peer | time | `quiet` |
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use super::config::{Config, Rate};
 use crate::error::Violation;
@@ -36,6 +48,17 @@ pub(super) struct Limits {
     free_updates: u64,
 }
 
+/// How a stream ended, as far as that costs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Ending {
+    /// Both sides said all they had to say.
+    Well,
+    /// The peer reset it before our answer had ended.
+    EarlyReset,
+    /// The peer broke a rule on it, and we reset or refused it.
+    Fault,
+}
+
 impl Limits {
     pub(super) fn new(config: &Config) -> Limits {
         let window = config
@@ -55,24 +78,25 @@ impl Limits {
         }
     }
 
-    /// The peer reset a stream before our answer had ended.
-    pub(super) fn early_reset(&mut self, now: Instant) -> Result<(), Violation> {
-        self.early_resets
-            .take(1, now)
-            .ok_or(Violation::EarlyResetFlood)
-    }
-
-    /// A stream has come to a normal end.
-    pub(super) fn good_end(&mut self) {
-        self.early_resets.give(1);
-    }
-
-    /// The peer's fault makes us send RST_STREAM.
-    pub(super) fn fault(&mut self, now: Instant) -> Result<(), Violation> {
-        if let Some(left) = &mut self.faults_left {
-            *left = left.checked_sub(1).ok_or(Violation::TooManyLocalResets)?;
+    /// A stream has come to its end. Whoever makes streams end early, by a reset of his or by one
+    /// that he provokes, pays alike.
+    pub(super) fn stream_ended(&mut self, how: Ending, now: Instant) -> Result<(), Violation> {
+        match how {
+            Ending::Well => {
+                self.early_resets.give(1);
+                Ok(())
+            }
+            Ending::EarlyReset => self
+                .early_resets
+                .take(1, now)
+                .ok_or(Violation::EarlyResetFlood),
+            Ending::Fault => {
+                if let Some(left) = &mut self.faults_left {
+                    *left = left.checked_sub(1).ok_or(Violation::TooManyLocalResets)?;
+                }
+                self.faults.take(1, now).ok_or(Violation::FaultFlood)
+            }
         }
-        self.faults.take(1, now).ok_or(Violation::FaultFlood)
     }
 
     /// A frame that moves nothing forward.
@@ -159,10 +183,7 @@ impl Bucket {
 
     fn take(&mut self, tokens: u32, now: Instant) -> Option<()> {
         let cost = u64::from(tokens) * 1000;
-        if self.thousandths < cost {
-            self.refill(now);
-        }
-        self.filled.get_or_insert(now);
+        self.refill(now);
         self.thousandths = self.thousandths.checked_sub(cost)?;
         Some(())
     }
@@ -172,6 +193,7 @@ impl Bucket {
         self.thousandths = (self.thousandths + u64::from(tokens) * 1000).min(full);
     }
 
+    /// Whole milliseconds are filled in; what is left of one counts the next time.
     fn refill(&mut self, now: Instant) {
         let since = now.saturating_duration_since(*self.filled.get_or_insert(now));
         let millis = u64::try_from(since.as_millis()).unwrap_or(u64::MAX);
@@ -179,7 +201,8 @@ impl Bucket {
             let gained = millis.saturating_mul(u64::from(self.rate.per_second));
             let full = u64::from(self.rate.burst) * 1000;
             self.thousandths = self.thousandths.saturating_add(gained).min(full);
-            self.filled = Some(now);
+            let rest = Duration::from_nanos(u64::from(since.subsec_nanos() % 1_000_000));
+            self.filled = now.checked_sub(rest);
         }
     }
 }
@@ -188,7 +211,6 @@ impl Bucket {
 #[expect(clippy::disallowed_methods, reason = "a test needs a first moment")]
 mod tests {
     use super::*;
-    use std::time::Duration;
 
     #[test]
     fn a_bucket_gives_its_burst_and_then_its_rate() {
@@ -205,25 +227,59 @@ mod tests {
     }
 
     #[test]
+    fn a_bucket_that_was_full_for_long_gives_its_burst_once() {
+        let start = Instant::now();
+        let mut bucket = Bucket::new(Rate {
+            burst: 100,
+            per_second: 10,
+        });
+        bucket.take(1, start).unwrap();
+        let later = start + Duration::from_secs(3600);
+        let given = (0..1000).take_while(|_| bucket.take(1, later).is_some());
+        assert_eq!(given.count(), 100);
+    }
+
+    #[test]
+    fn a_bucket_that_is_asked_often_loses_nothing_of_its_rate() {
+        let start = Instant::now();
+        let mut bucket = Bucket::new(Rate {
+            burst: 10,
+            per_second: 500,
+        });
+        let given = (0..10_000)
+            .map(|turn| start + Duration::from_micros(1900 * turn))
+            .filter(|now| bucket.take(1, *now).is_some());
+        // 19 seconds of 500 each, and the burst.
+        assert!((9450..=9510).contains(&given.count()));
+    }
+
+    #[test]
     fn who_cancels_every_tenth_request_is_never_stopped() {
         let now = Instant::now();
         let mut limits = Limits::new(&Config::hardened());
         for round in 0..10_000 {
             match round % 10 {
-                0 => limits.early_reset(now).unwrap(),
-                _ => limits.good_end(),
+                0 => limits.stream_ended(Ending::EarlyReset, now).unwrap(),
+                _ => limits.stream_ended(Ending::Well, now).unwrap(),
             }
         }
     }
 
     #[test]
-    fn who_cancels_every_request_is_stopped_after_the_burst() {
+    fn resets_that_come_and_resets_that_are_provoked_cost_alike() {
         let now = Instant::now();
-        let mut limits = Limits::new(&Config::hardened());
-        let survived = (0..1000)
-            .take_while(|_| limits.early_reset(now).is_ok())
-            .count();
-        assert_eq!(survived, 200);
+        for how in [Ending::EarlyReset, Ending::Fault] {
+            let mut limits = Limits::new(&Config::hardened());
+            let survived = (0..1000)
+                .take_while(|_| limits.stream_ended(how, now).is_ok())
+                .count();
+            assert_eq!(survived, 200, "{how:?}");
+            let later = now + Duration::from_secs(1);
+            let survived = (0..1000)
+                .take_while(|_| limits.stream_ended(how, later).is_ok())
+                .count();
+            assert_eq!(survived, 33, "{how:?}: the bucket fills again");
+        }
     }
 
     #[test]

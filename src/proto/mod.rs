@@ -30,6 +30,7 @@ mod limits;
 mod ping;
 pub(crate) mod port;
 mod queue;
+mod quiet;
 mod recv;
 mod scheduler;
 mod send;
@@ -48,7 +49,7 @@ mod turn;
 pub(crate) mod tests;
 
 pub(crate) use batch::Batch;
-pub(crate) use config::{Config, Role};
+pub(crate) use config::{Config, Rate, Role};
 pub(crate) use connection::{Connection, Event};
 pub(crate) use shutdown::Lifecycle;
 pub use stats::Stats;

@@ -16,12 +16,16 @@ const SHUTDOWN: [u8; 8] = [0x0b, 0x7b, 0xa2, 0xf0, 0x8b, 0x9b, 0xfe, 0x54];
 /// What marks the ping that measures a round trip.
 const BANDWIDTH: [u8; 8] = *b"fairwide";
 
+/// What marks the ping that asks a silent peer whether it is there.
+const ALIVE: [u8; 8] = *b"fairlive";
+
 /// Our pings.
 #[derive(Debug, Default)]
 pub(super) struct Pings {
     user: Flight,
     shutdown: Flight,
     bandwidth: Flight,
+    alive: Flight,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -38,6 +42,7 @@ pub(super) enum Pong {
     User,
     Shutdown,
     Bandwidth,
+    Alive,
     Unasked,
 }
 
@@ -55,13 +60,18 @@ impl Pings {
         self.bandwidth = Flight::Unsent(BANDWIDTH);
     }
 
+    pub(super) fn ask_whether_alive(&mut self) {
+        self.alive = Flight::Unsent(ALIVE);
+    }
+
     /// The next ping to write.
     pub(super) fn take_unsent(&mut self) -> Option<Ping> {
         let payload = self
             .shutdown
             .send()
             .or_else(|| self.user.send())
-            .or_else(|| self.bandwidth.send())?;
+            .or_else(|| self.bandwidth.send())
+            .or_else(|| self.alive.send())?;
         Some(Ping {
             ack: false,
             payload,
@@ -78,6 +88,9 @@ impl Pings {
         } else if self.bandwidth == Flight::Sent(payload) {
             self.bandwidth = Flight::None;
             Pong::Bandwidth
+        } else if self.alive == Flight::Sent(payload) {
+            self.alive = Flight::None;
+            Pong::Alive
         } else {
             Pong::Unasked
         }
@@ -101,6 +114,8 @@ impl<R: Ports> Connection<R> {
             Pong::User => self.events.push_back(Event::Pong),
             Pong::Shutdown => self.shutdown_measured(),
             Pong::Bandwidth => self.bandwidth_measured(now),
+            // Any frame says that it is there; nothing is left to do.
+            Pong::Alive => {}
             Pong::Unasked => self.limits.unproductive(now)?,
         }
         Ok(())

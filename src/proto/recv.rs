@@ -12,6 +12,7 @@ use super::connection::Connection;
 use super::faults::{Fault, fault};
 use super::flow::DEFAULT_WINDOW;
 use super::ids::Gone;
+use super::limits::Ending;
 use super::port::{Delivery, Port, Ports};
 use super::send::Reply;
 use super::settings::Known;
@@ -37,6 +38,7 @@ impl<R: Ports> Connection<R> {
             return;
         }
         self.note_time(now);
+        self.quiet.note_heard(now);
         self.stats.frames_received += 1;
         self.work.0 += 1;
         let outcome = match frame {
@@ -245,7 +247,8 @@ impl<R: Ports> Connection<R> {
             //= RFC 9113 §5.1 after our RST_STREAM frames in flight are dropped
             Gone::ResetByUs => Ok(self.limits.unproductive(now)?),
             Gone::Ended => Err(fault(id, after_end)),
-            Gone::ResetByPeer | Gone::Forgotten => Err(fault(id, Violation::ResetStream)),
+            Gone::ResetByPeer => Err(fault(id, Violation::ResetStream)),
+            Gone::Forgotten => Err(fault(id, Violation::ForgottenStream)),
         }
     }
 
@@ -275,7 +278,7 @@ impl<R: Ports> Connection<R> {
         let unaccepted = stream.holder == Holder::Unaccepted;
         self.reset_by_peer(slot, frame.reason);
         if unfinished {
-            self.limits.early_reset(now)?;
+            self.limits.stream_ended(Ending::EarlyReset, now)?;
         }
         let limit = self.config.max_pending_accept_reset_streams;
         if unaccepted && self.counts.reset_unaccepted > limit {

@@ -49,7 +49,6 @@ impl<R: Ports> Connection<R> {
         if self.shutdown.is_closed() {
             return;
         }
-        self.stall.note_fill();
         let (bytes, frames, copied) = (batch.remaining(), batch.frames(), batch.copied());
         self.write_batch(batch);
         let added = batch.remaining() - bytes;
@@ -57,6 +56,7 @@ impl<R: Ports> Connection<R> {
         self.stats.bytes_sent += added as u64;
         self.stats.frames_sent += batch.frames() - frames;
         self.stats.data_copied += batch.copied() - copied;
+        self.stall.note_fill(added > 0);
         self.work.0 += added as u64;
     }
 

@@ -7,6 +7,7 @@
 use super::config::Role;
 use super::connection::Connection;
 use super::ids::Gone;
+use super::limits::Ending;
 use super::port::{Outgoing, Port, Ports};
 use super::state::{Event, State};
 use super::stream::{Counted, Holder, Stream, Wait};
@@ -25,7 +26,7 @@ impl<R: Ports> Connection<R> {
             return;
         };
         if stream.is_over() {
-            self.limits.good_end();
+            self.account_end();
             self.stats.streams_completed += 1;
             return self.retire(slot);
         }
@@ -88,6 +89,13 @@ impl<R: Ports> Connection<R> {
             let credit = stream.port.retire();
             self.return_credit(credit);
             self.remove(slot, Gone::Ended);
+        }
+    }
+
+    fn account_end(&mut self) {
+        // What ends well pays nothing, whatever the time is.
+        if let Some(now) = self.now {
+            let _ = self.limits.stream_ended(Ending::Well, now);
         }
     }
 
@@ -169,6 +177,7 @@ impl<R: Ports> Connection<R> {
     /// time to use it: what they leave is for those who still wait (I1).
     pub(crate) fn end_turn(&mut self) -> bool {
         self.stats.turns += 1;
+        self.note_activity();
         self.stats.idle_turns += u64::from(self.work.0 == self.work.1);
         self.work.1 = self.work.0;
         self.resume_waiting();

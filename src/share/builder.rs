@@ -66,10 +66,10 @@ impl<Side> Builder<Side> {
     /// The limits that h2 does not have are always on, at values that an honest peer never meets.
     /// This narrows them and those that h2 leaves wide: 100 concurrent streams, header lists of
     /// 16 KiB and 128 fields in at most 9 frames, 200 early resets at once and 33 a second, as many
-    /// faults that cost a stream, 30 seconds to acknowledge SETTINGS and 30 without any progress (on
-    /// time only with a [`timer`](Self::timer)), and a [`send_room`](Self::send_room) of 128 KiB.
-    /// What was set before for one of these is replaced, what is set afterwards replaces it; other
-    /// options stay as they are.
+    /// faults that cost a stream, 30 seconds to acknowledge SETTINGS, and a
+    /// [`send_room`](Self::send_room) of 128 KiB; with a [`timer`](Self::timer) also 30 seconds for a
+    /// stream, and 60 for the connection, whose output nobody takes. What was set before for one of
+    /// these is replaced, what is set afterwards replaces it; other options stay as they are.
     pub fn hardened(&mut self) -> &mut Self {
         self.config.harden();
         self
@@ -170,8 +170,11 @@ impl<Side> Builder<Side> {
 
     /// The largest number of fields in a header list, each piece of a cookie counted.
     ///
-    /// Default: 4096. A limit by octets alone lets a peer have thousands of tiny fields made out of
-    /// a few octets.
+    /// Default: 1000; hardened: 128. A request over it is answered with 431, a list with more than
+    /// twice as many ends the connection with ENHANCE_YOUR_CALM ([RFC 9113 section 10.5.1][s]). A
+    /// limit by octets alone lets a peer have thousands of tiny fields made out of a few octets.
+    ///
+    /// [s]: https://www.rfc-editor.org/rfc/rfc9113.html#section-10.5.1
     pub fn max_header_fields(&mut self, max: usize) -> &mut Self {
         self.config.limits.max_header_fields = max;
         self
@@ -290,8 +293,14 @@ impl<Side> Builder<Side> {
 
     /// The clock that wakes a connection when one of its limits on time is reached.
     ///
-    /// Default: none. Then those limits are looked at only when the connection has something else
-    /// to do. [`Timer`] shows one for tokio.
+    /// Default: none. Then [`handshake_timeout`](Self::handshake_timeout),
+    /// [`stream_stall_timeout`](Self::stream_stall_timeout),
+    /// [`connection_stall_timeout`](Self::connection_stall_timeout),
+    /// [`idle_timeout`](Self::idle_timeout) and
+    /// [`keep_alive_interval`](Self::keep_alive_interval) are off, and
+    /// [`header_block_timeout`](Self::header_block_timeout) and
+    /// [`settings_timeout`](Self::settings_timeout) are looked at only when the connection has
+    /// something else to do. [`Timer`] shows one for tokio.
     pub fn timer(&mut self, timer: impl Timer) -> &mut Self {
         self.timer = Some(SharedTimer::new(timer));
         self
@@ -306,7 +315,9 @@ impl<Side> Builder<Side> {
         T: AsyncRead + AsyncWrite + Unpin,
         B: Buf,
     {
-        let mut driver = Box::new(start(self.config.clone()));
+        let mut config = self.config.clone();
+        config.timed = self.timer.is_some();
+        let mut driver = Box::new(start(config));
         if let Some(timer) = &self.timer {
             driver.set_timer(timer.clone());
         }

@@ -6,6 +6,7 @@
 
 mod builder;
 mod flow_control;
+mod limits;
 mod ping_pong;
 mod recv_stream;
 mod send_stream;

@@ -8,7 +8,6 @@ use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 
-use super::super::preface::Preface;
 use super::super::timer::{Alarm, SharedTimer, Timer};
 use super::super::{Driver, Stage};
 use super::script::{Answer, Script, Take};
@@ -33,6 +32,13 @@ impl Timer for FakeTimer {
             FakeTimer::Never => Box::pin(pending()),
         }
     }
+
+    fn now(&self) -> Instant {
+        match self {
+            FakeTimer::Past => now() + Duration::from_secs(3600),
+            FakeTimer::Never => now(),
+        }
+    }
 }
 
 fn cx() -> Context<'static> {
@@ -40,7 +46,7 @@ fn cx() -> Context<'static> {
 }
 
 fn now() -> Instant {
-    super::super::now()
+    Alarm::new(None).now()
 }
 
 fn client(io: Script) -> Driver<Script, Bytes> {
@@ -73,8 +79,9 @@ fn an_alarm_rings_once_for_a_deadline_and_never_without_one() {
 fn a_preface_that_does_not_come_in_time_ends_the_connection() {
     let mut driver: Driver<_, Bytes> =
         Driver::server(Script::new(true, Take::All), Config::default());
+    driver.set_timer(SharedTimer::new(FakeTimer::Never));
     assert!(driver.poll_handshake(&mut cx()).is_pending());
-    driver.preface = Preface::from_client(now() - Duration::from_secs(60));
+    driver.set_timer(SharedTimer::new(FakeTimer::Past));
     let Poll::Ready(Err(error)) = driver.poll_handshake(&mut cx()) else {
         panic!("the handshake goes on");
     };

@@ -239,11 +239,64 @@ fn a_stream_that_moves_now_and_then_lives() {
     script.sent();
     for _ in 0..200 {
         script.elapse(Duration::from_secs(1));
-        script.window(0, 10);
-        script.window(1, 10);
+        script.window(0, 100);
+        script.window(1, 100);
         script.sent();
     }
     assert!(slow.error().is_none());
+}
+
+#[test]
+fn a_stream_that_gets_an_octet_now_and_then_is_reset() {
+    let mut script = hardened();
+    script.post(1);
+    let slow = script.accepted[0].clone();
+    slow.respond(200, false);
+    slow.send(vec![0; 100_000], false);
+    script.sent();
+    let mut seconds = 0;
+    while slow.error().is_none() && seconds < 100 {
+        script.elapse(Duration::from_secs(1));
+        script.window(0, 10);
+        script.window(1, 10);
+        script.sent();
+        seconds += 1;
+    }
+    assert!((30..60).contains(&seconds), "{seconds}");
+}
+
+#[test]
+fn without_streams_a_server_asks_and_a_client_does_not() {
+    for (role, asks) in [(Role::Server, true), (Role::Client, false)] {
+        let mut config = Config::hardened();
+        config.limits.keep_alive.interval = Some(Duration::from_secs(5));
+        let mut script = Script::new(role, config);
+        script.sent();
+        script.elapse(Duration::from_secs(5));
+        let pings = script.sent().len();
+        assert_eq!(pings > 0, asks, "{role:?}");
+        script.elapse(Duration::from_secs(20));
+        assert_eq!(script.conn.is_lost(), asks, "{role:?}");
+    }
+}
+
+#[test]
+fn a_silent_peer_is_asked_once_and_then_given_up() {
+    let mut config = Config::hardened();
+    config.limits.keep_alive.interval = Some(Duration::from_secs(5));
+    let mut script = Script::new(Role::Server, config);
+    let hand = script.post(1);
+    script.elapse(Duration::from_secs(5));
+    let asked = script.sent();
+    assert!(
+        matches!(&asked[..], [Frame::Ping(ping)] if !ping.ack),
+        "{asked:?}"
+    );
+    script.elapse(Duration::from_secs(19));
+    assert!(hand.error().is_none());
+    script.elapse(Duration::from_secs(1));
+    assert!(hand.error().is_some());
+    assert!(script.conn.is_lost());
 }
 
 #[test]
