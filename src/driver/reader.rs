@@ -1,8 +1,8 @@
 //! The read side: useful space before each read, whole frames out of what was read.
 //!
-//! Owns: the read buffer and its size. Does not know: what a frame means, who takes it.
-//! Keeps the receiving half of I3: memory that delivered bytes pin is at most four times what
-//! they hold.
+//! Owns: the read buffer and its size, and one spare buffer for each thread. Does not know: what a
+//! frame means, who takes it. Keeps the receiving half of I3: memory that delivered bytes pin is at
+//! most four times what they hold.
 //!
 //! Two rules, each learned from others:
 //!
@@ -13,6 +13,7 @@
 //! - A payload leaves as a slice of the buffer, without a copy, unless it is shorter than a
 //!   quarter of the buffer: then it is copied, so that a short slice cannot keep a large buffer.
 
+use std::cell::Cell;
 use std::io;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
@@ -29,6 +30,11 @@ pub(super) const FLOOR: usize = 8 * 1024;
 pub(super) const CEILING: usize = 64 * 1024;
 /// A slice must be at least one in so many parts of its buffer, or it is copied.
 const SLICE_SHARE: usize = 4;
+
+thread_local! {
+    /// The buffer that the last connection at rest gave back: the next one that reads takes it.
+    static SPARE: Cell<Option<BytesMut>> = const { Cell::new(None) };
+}
 
 /// Reads from the peer, and cuts frames.
 #[derive(Debug)]
@@ -94,7 +100,10 @@ impl Reader {
     /// Nothing is expected soon: an empty buffer is given back.
     pub(super) fn rest(&mut self) {
         if self.buffer.is_empty() && self.allocated > 0 {
-            self.buffer = BytesMut::new();
+            let mut buffer = std::mem::take(&mut self.buffer);
+            if self.allocated == FLOOR && buffer.try_reclaim(FLOOR) {
+                let _ = SPARE.try_with(|spare| spare.set(Some(buffer)));
+            }
             self.allocated = 0;
             self.size = FLOOR;
         }
@@ -133,7 +142,7 @@ impl Reader {
 
     /// A new buffer. What is left over, less than a frame, moves into it.
     fn replace(&mut self, size: usize) {
-        let mut fresh = BytesMut::with_capacity(size);
+        let mut fresh = allocate(size);
         fresh.extend_from_slice(&self.buffer);
         self.allocated = fresh.capacity();
         self.buffer = fresh;
@@ -155,5 +164,13 @@ impl Reader {
         if data.len().saturating_mul(SLICE_SHARE) < self.allocated {
             *data = Bytes::copy_from_slice(data);
         }
+    }
+}
+
+fn allocate(size: usize) -> BytesMut {
+    let spare = (size == FLOOR).then(|| SPARE.try_with(Cell::take));
+    match spare {
+        Some(Ok(Some(spare))) => spare,
+        _ => BytesMut::with_capacity(size),
     }
 }

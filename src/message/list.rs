@@ -12,6 +12,7 @@ use http::{HeaderMap, HeaderValue};
 use super::content_length::ContentLength;
 use super::field::{self, Cookies, Notes};
 use super::pseudo::PseudoFields;
+use super::spare;
 use crate::error::MessageRule;
 use crate::hpack::{Field, Name, Value};
 
@@ -75,7 +76,10 @@ impl FieldList {
             //= RFC 9113 §8.2.1 names are tokens without upper case
             Name::Malformed(_) => Err(MessageRule::FieldName),
             Name::Regular(name) => {
-                self.regular = true;
+                if !self.regular {
+                    self.regular = true;
+                    self.fields = spare::map();
+                }
                 let value = valid(&field.value)?;
                 field::check(name, value)?;
                 if *name == COOKIE {

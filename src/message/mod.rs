@@ -11,6 +11,7 @@ mod priority;
 mod pseudo;
 mod request;
 mod response;
+mod spare;
 
 pub(crate) use self::content_length::ContentLength;
 pub(crate) use self::list::FieldList;
@@ -19,6 +20,7 @@ pub(crate) use self::request::{RequestRules, check_promise, check_request, encod
 pub(crate) use self::response::{
     check_informational, check_response, check_trailers, encode_response, encode_trailers,
 };
+pub(crate) use self::spare::keep as keep_map;
 
 /// The head of a message, as it crosses between the connection and the handles.
 #[derive(Clone, Debug)]
@@ -29,6 +31,16 @@ pub(crate) enum Head {
     Response(Box<http::response::Parts>),
     /// 1xx: more heads follow.
     Informational(Box<http::response::Parts>),
+}
+
+impl Head {
+    /// Its fields, when nothing else of it is needed any more.
+    pub(crate) fn into_fields(self) -> http::HeaderMap {
+        match self {
+            Head::Request(request) => request.headers,
+            Head::Response(response) | Head::Informational(response) => response.headers,
+        }
+    }
 }
 
 #[cfg(test)]

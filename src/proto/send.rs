@@ -333,7 +333,7 @@ impl<R: Ports> Connection<R> {
         };
         while let Some(head) = stream.out.heads.pop_front() {
             let end = ends_with(stream, &head);
-            blocks.write_head(batch, stream.id, &head, end);
+            blocks.write_head(batch, stream.id, head, end);
             stream.state = stream
                 .state
                 .after(Event::SendHeaders)
@@ -359,8 +359,8 @@ impl<R: Ports> Connection<R> {
 }
 
 impl Blocks<'_> {
-    fn write_head<B: Buf>(&mut self, batch: &mut Batch<B>, id: StreamId, head: &Head, end: bool) {
-        self.write(batch, id, end, |blocks| match head {
+    fn write_head<B: Buf>(&mut self, batch: &mut Batch<B>, id: StreamId, head: Head, end: bool) {
+        self.write(batch, id, end, |blocks| match &head {
             Head::Request(request) => {
                 message::encode_request(request, blocks.encoder, blocks.scratch);
             }
@@ -368,12 +368,14 @@ impl Blocks<'_> {
                 message::encode_response(response, blocks.encoder, blocks.scratch);
             }
         });
+        message::keep_map(head.into_fields());
     }
 
-    fn write_trailers<B: Buf>(&mut self, batch: &mut Batch<B>, id: StreamId, map: &HeaderMap) {
+    fn write_trailers<B: Buf>(&mut self, batch: &mut Batch<B>, id: StreamId, map: HeaderMap) {
         self.write(batch, id, true, |blocks| {
-            message::encode_trailers(map, blocks.encoder, blocks.scratch);
+            message::encode_trailers(&map, blocks.encoder, blocks.scratch);
         });
+        message::keep_map(map);
     }
 
     fn write<B: Buf>(
@@ -404,7 +406,7 @@ fn write_tail<P: Port, B: Buf>(
     batch: &mut Batch<B>,
 ) {
     match stream.out.trailers.take() {
-        Some(trailers) => blocks.write_trailers(batch, stream.id, &trailers),
+        Some(trailers) => blocks.write_trailers(batch, stream.id, *trailers),
         //= RFC 9113 §6.9.1 an empty DATA frame with END_STREAM needs no window
         None => batch.write(|out| frame::encode_data_head(stream.id, 0, true, out)),
     }

@@ -152,6 +152,24 @@ fn an_empty_buffer_is_given_back_and_comes_again() {
 }
 
 #[test]
+fn the_next_reader_takes_the_buffer_of_one_at_rest_unless_somebody_holds_a_part_of_it() {
+    let read = |length: usize| {
+        let mut reader = Reader::new();
+        let mut io = Script::reading([data_frames(1, length)]);
+        let payloads = read_all(&mut reader, &mut io, MAX_FRAME);
+        let lies_in = reader.unread().as_ptr();
+        reader.rest();
+        (lies_in, payloads)
+    };
+    // A short payload is copied: nobody holds a part.
+    let (first, _short) = read(10);
+    let (_, held) = read(4000);
+    assert!(held[0].as_ptr().addr().abs_diff(first.addr()) < FLOOR);
+    let (_, other) = read(4000);
+    assert!(other[0].as_ptr().addr().abs_diff(held[0].as_ptr().addr()) >= 4000);
+}
+
+#[test]
 fn a_buffer_with_part_of_a_frame_is_kept() {
     let mut reader = Reader::new();
     let mut io = Script::reading([data_frames(1, 100)[..50].to_vec()]);
