@@ -153,8 +153,7 @@ impl Inbox {
             if received.reading == Reading::Stopped {
                 unwanted = Some(data);
             } else if !data.is_empty() {
-                received.credit.deliver(data.len());
-                received.data.push_back(data);
+                received.push_data(data);
             }
             (received.reader.take(), pushes)
         };

@@ -7,7 +7,7 @@
 use std::collections::VecDeque;
 use std::task::Waker;
 
-use bytes::Bytes;
+use bytes::{Bytes, BytesMut};
 use http::{HeaderMap, Response};
 
 use super::credit::Credit;
@@ -16,6 +16,14 @@ use super::waiting::Waiting;
 use crate::error::Error;
 use crate::message::Head;
 use crate::proto::short_queue::ShortQueue;
+
+/// So many pieces of DATA wait one by one, as they came. Behind them short ones are joined: each
+/// piece costs some hundred octets beside its payload, of which windows know nothing.
+const SEPARATE: usize = 8;
+/// A piece below this length is short.
+const SHORT: usize = 256;
+/// Up to this length short pieces are joined.
+const JOINED: usize = 4096;
 
 /// What has come, and how it stands.
 #[derive(Debug, Default)]
@@ -66,6 +74,23 @@ pub(super) enum Reading {
 }
 
 impl Received {
+    /// Keeps DATA for the reader. Whatever the peer cuts it into, what waits takes a few times its
+    /// length, and no more than `SEPARATE` pieces are short (I3).
+    pub(super) fn push_data(&mut self, data: Bytes) {
+        self.credit.deliver(data.len());
+        let joins = data.len() < SHORT && self.data.len() >= SEPARATE;
+        match self.data.pop_back_if(|last| joins && last.len() < JOINED) {
+            Some(last) => {
+                let mut joined = last
+                    .try_into_mut()
+                    .unwrap_or_else(|shared| BytesMut::from(&shared[..]));
+                joined.extend_from_slice(&data);
+                self.data.push_back(joined.freeze());
+            }
+            None => self.data.push_back(data),
+        }
+    }
+
     /// Notes the end, and answers who waits for promises: none will come.
     pub(super) fn end_if(&mut self, end: bool) -> Option<Waker> {
         if end && matches!(self.end, End::NotYet) {
@@ -89,5 +114,55 @@ impl Received {
 
     pub(super) fn take_pushes(&mut self) -> Option<Waker> {
         self.extra.as_mut()?.pushes.take()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn short_pieces_that_wait_are_joined_and_stay_in_order() {
+        for length in [1, 20, 200, SHORT - 1] {
+            let mut received = Received::default();
+            let all: Vec<u8> = (0..65_535_u32)
+                .map(|at| at as u8 ^ (at >> 8) as u8)
+                .collect();
+            for piece in all.chunks(length) {
+                received.push_data(Bytes::copy_from_slice(piece));
+            }
+            let most = SEPARATE + all.len() / (JOINED - SHORT) + 1;
+            assert!(
+                received.data.len() <= most,
+                "{} pieces",
+                received.data.len()
+            );
+            assert_eq!(received.credit.unread, all.len());
+            assert_eq!(received.data.drain().concat(), all);
+        }
+    }
+
+    #[test]
+    fn the_first_pieces_and_long_ones_stay_as_they_came() {
+        let mut received = Received::default();
+        let lengths = [[1; SEPARATE].as_slice(), &[SHORT, 3 * SHORT, 9000, SHORT]].concat();
+        for length in &lengths {
+            received.push_data(vec![0; *length].into());
+        }
+        let pieces = received.data.drain();
+        assert_eq!(pieces.iter().map(Bytes::len).collect::<Vec<_>>(), lengths);
+    }
+
+    #[test]
+    fn a_piece_that_somebody_shares_is_not_written_to() {
+        let mut received = Received::default();
+        let shared = Bytes::from(vec![7; 10]);
+        for _ in 0..SEPARATE {
+            received.push_data(shared.clone());
+        }
+        received.push_data(Bytes::from_static(b"end"));
+        let last = received.data.drain().pop().unwrap();
+        assert_eq!(last, [&[7; 10][..], b"end"].concat());
+        assert_eq!(shared, [7; 10][..]);
     }
 }

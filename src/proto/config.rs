@@ -60,8 +60,8 @@ pub(crate) struct Config {
     pub(crate) max_pending_accept_reset_streams: usize,
     /// How many stream errors a peer may cause in the life of a connection.
     pub(crate) max_local_error_reset_streams: Option<usize>,
-    /// Bytes that small DATA frames may cost beyond what they carry; none: half the connection
-    /// window, at least 25,600.
+    /// Bytes that small DATA frames may cost beyond what they carry; none: no limit but memory's,
+    /// since what is small and unread is joined.
     pub(crate) data_frame_budget: Option<usize>,
     /// Bytes of one stream that its handle may buffer.
     pub(crate) max_send_buffer_size: usize,
@@ -225,6 +225,8 @@ impl Config {
     pub(crate) fn harden(&mut self) {
         self.max_concurrent_streams = Some(100);
         self.max_header_list_size = Some(16 * 1024);
+        // `faults` bounds them and refills, so that a connection may live long.
+        self.max_local_error_reset_streams = None;
         self.send_room = 128 * 1024;
         self.frames_per_turn = 256;
         self.limits = LimitConfig {

@@ -400,6 +400,7 @@ impl<R: Ports> Connection<R> {
         if let Some(stream) = self.streams.at(slot) {
             let error = Error::reset(stream.id, reason, Initiator::User);
             self.reset(slot, reason, error);
+            self.limits.stream_given_up();
         }
     }
 }

@@ -83,7 +83,7 @@ impl<R: Ports> Connection<R> {
             // The application never saw it, or it is long over: only the frames cost. A client whose
             // uploads we stopped has much on its way for streams that we have forgotten meanwhile.
             _ if violation.reason() == Reason::REFUSED_STREAM => self.limits.unproductive(now),
-            Violation::ForgottenStream => self.limits.unproductive(now),
+            Violation::ForgottenStream => self.limits.late_frame(now),
             _ => self.limits.stream_ended(Ending::Fault, now),
         };
         match budget {

@@ -14,10 +14,11 @@
 //! | endless header block | frames, empty frames, octets, time | `block` |
 //! | header bomb, cookie crumbs | `max_header_list_size`, `max_header_fields`, before a value is made | `heads::decode` |
 //! | PING, SETTINGS and reset floods | `max_queued_replies`: reading stops | `connection::wants_read` |
-//! | PRIORITY, PRIORITY_UPDATE, unknown, empty, unasked frames; frames of streams that are forgotten | `unproductive` | here |
+//! | PRIORITY, PRIORITY_UPDATE, unknown, empty, unasked frames | `unproductive`, to which each stream adds one | here |
+//! | frames of streams that we reset, remembered or not | free: a thousand for each stream that the application gave up; then `unproductive` | here |
 //! | SETTINGS that move all windows | `unproductive`, ten each | here |
 //! | SETTINGS with many entries | `max_settings_entries` | `settings` |
-//! | small DATA | `small_data`, which larger DATA and reading restore | here |
+//! | small DATA | what is unread is joined; `small_data` on demand | `handoff::received`, here |
 //! | WINDOW_UPDATE | free: ten for each DATA frame of ours and two for each stream; then `unproductive` | here |
 //! | informational responses, promises | counted | `heads` |
 //! | slow read, window of zero, closed socket | time | `stall` |
@@ -30,10 +31,13 @@ use crate::error::Violation;
 
 /// DATA below this length costs what it lacks.
 const SMALL_DATA: usize = 256;
-/// The least that `small_data` holds, as in h2.
-const SMALL_DATA_BUDGET: usize = 25_600;
 /// What a change of the initial window costs, in unproductive frames: it visits every stream.
 const WINDOW_CHANGE_COST: u32 = 10;
+/// Frames that may be on their way for a stream when we reset it: its window in pieces of a gRPC
+/// message's size.
+const LATE_FRAMES: u64 = 1000;
+/// No more than that are free, however many streams were reset.
+const MOST_LATE_FRAMES: u64 = 100 * LATE_FRAMES;
 
 /// All budgets of a connection.
 #[derive(Debug)]
@@ -42,10 +46,12 @@ pub(super) struct Limits {
     faults: Bucket,
     unproductive: Bucket,
     faults_left: Option<usize>,
-    small_data: usize,
-    small_data_budget: usize,
+    /// What is left of the budget, and all of it; none: small DATA costs nothing.
+    small_data: Option<(usize, usize)>,
     /// WINDOW_UPDATEs that are still free.
     free_updates: u64,
+    /// Frames that are still free on streams that we have reset.
+    late_frames: u64,
 }
 
 /// How a stream ended, as far as that costs.
@@ -61,20 +67,14 @@ pub(super) enum Ending {
 
 impl Limits {
     pub(super) fn new(config: &Config) -> Limits {
-        let window = config
-            .initial_connection_window_size
-            .unwrap_or(super::flow::DEFAULT_WINDOW);
-        let small_data_budget = config
-            .data_frame_budget
-            .unwrap_or(SMALL_DATA_BUDGET.max(window as usize / 2));
         Limits {
             early_resets: Bucket::new(config.limits.early_resets),
             faults: Bucket::new(config.limits.faults),
             unproductive: Bucket::new(config.limits.unproductive),
             faults_left: config.max_local_error_reset_streams,
-            small_data: small_data_budget,
-            small_data_budget,
+            small_data: config.data_frame_budget.map(|budget| (budget, budget)),
             free_updates: 16,
+            late_frames: 0,
         }
     }
 
@@ -122,11 +122,10 @@ impl Limits {
             self.restore_small_data(length);
             return Ok(());
         }
-        let cost = SMALL_DATA - length;
-        self.small_data = self
-            .small_data
-            .checked_sub(cost)
-            .ok_or(Violation::SmallDataFlood)?;
+        if let Some((left, _)) = &mut self.small_data {
+            let cost = SMALL_DATA - length;
+            *left = left.checked_sub(cost).ok_or(Violation::SmallDataFlood)?;
+        }
         Ok(())
     }
 
@@ -152,15 +151,35 @@ impl Limits {
         self.free_updates = self.free_updates.saturating_add(10);
     }
 
+    /// With each stream may come a word about its window or priority.
     pub(super) fn stream_opened(&mut self) {
         self.free_updates = self.free_updates.saturating_add(2);
+        self.unproductive.give(1);
+    }
+
+    /// The application reset or stopped a stream: what is on its way is no fault of the peer's.
+    pub(super) fn stream_given_up(&mut self) {
+        self.late_frames = self
+            .late_frames
+            .saturating_add(LATE_FRAMES)
+            .min(MOST_LATE_FRAMES);
+    }
+
+    /// A frame for a stream that we have reset.
+    pub(super) fn late_frame(&mut self, now: Instant) -> Result<(), Violation> {
+        match self.late_frames.checked_sub(1) {
+            Some(left) => {
+                self.late_frames = left;
+                Ok(())
+            }
+            None => self.unproductive(now),
+        }
     }
 
     fn restore_small_data(&mut self, bytes: usize) {
-        self.small_data = self
-            .small_data
-            .saturating_add(bytes)
-            .min(self.small_data_budget);
+        if let Some((left, all)) = &mut self.small_data {
+            *left = left.saturating_add(bytes).min(*all);
+        }
     }
 }
 
@@ -285,7 +304,10 @@ mod tests {
     #[test]
     fn small_data_that_is_read_is_never_a_flood() {
         let now = Instant::now();
-        let mut limits = Limits::new(&Config::default());
+        let mut limits = Limits::new(&Config {
+            data_frame_budget: Some(32_768),
+            ..Config::default()
+        });
         for _ in 0..1_000_000 {
             limits.data(20, now).unwrap();
             limits.data_consumed(20);

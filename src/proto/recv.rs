@@ -245,7 +245,7 @@ impl<R: Ports> Connection<R> {
         match self.ids.fate(id, now) {
             Gone::Idle | Gone::Skipped => Err(Violation::IdleStream.into()),
             //= RFC 9113 §5.1 after our RST_STREAM frames in flight are dropped
-            Gone::ResetByUs => Ok(self.limits.unproductive(now)?),
+            Gone::ResetByUs => Ok(self.limits.late_frame(now)?),
             Gone::Ended => Err(fault(id, after_end)),
             Gone::ResetByPeer => Err(fault(id, Violation::ResetStream)),
             Gone::Forgotten => Err(fault(id, Violation::ForgottenStream)),

@@ -199,6 +199,7 @@ impl<R: Ports> Connection<R> {
         if let Some(reason) = leftover(stream, self.role) {
             let error = Error::reset(stream.id, reason, Initiator::User);
             self.reset(slot, reason, error);
+            self.limits.stream_given_up();
         }
     }
 }

@@ -29,6 +29,15 @@ impl<T> ShortQueue<T> {
         }
     }
 
+    /// How many values there are.
+    pub(crate) fn len(&self) -> usize {
+        match self {
+            ShortQueue::Empty => 0,
+            ShortQueue::One(_) => 1,
+            ShortQueue::Many(values) => values.len(),
+        }
+    }
+
     /// The oldest value.
     pub(crate) fn front(&self) -> Option<&T> {
         match self {
@@ -61,6 +70,14 @@ impl<T> ShortQueue<T> {
         }
         match std::mem::take(self) {
             ShortQueue::One(value) => Some(value),
+            _ => None,
+        }
+    }
+
+    /// Takes the newest of many values, if it is as wanted.
+    pub(crate) fn pop_back_if(&mut self, is_wanted: impl FnOnce(&T) -> bool) -> Option<T> {
+        match self {
+            ShortQueue::Many(values) if values.back().is_some_and(is_wanted) => values.pop_back(),
             _ => None,
         }
     }
@@ -106,6 +123,7 @@ mod tests {
         for length in [0, 1, 2, 5, 1, 0, 1] {
             (0..length).for_each(|n| queue.push_back(n));
             assert_eq!(queue.is_empty(), length == 0);
+            assert_eq!(queue.len(), length);
             assert_eq!(queue.front().copied(), (length > 0).then_some(0));
             if let Some(first) = queue.pop_front() {
                 queue.push_front(first);

@@ -121,6 +121,7 @@ impl<R: Ports> Connection<R> {
             let violation = Violation::StreamStalled;
             let error = Error::violation(stream.id, violation);
             self.reset(slot, violation.reason(), error);
+            self.limits.stream_given_up();
             self.settle(slot);
         }
     }

@@ -66,7 +66,8 @@ impl<Side> Builder<Side> {
     /// The limits that h2 does not have are always on, at values that an honest peer never meets.
     /// This narrows them and those that h2 leaves wide: 100 concurrent streams, header lists of
     /// 16 KiB and 128 fields in at most 9 frames, 200 early resets at once and 33 a second, as many
-    /// faults that cost a stream, 30 seconds to acknowledge SETTINGS, and a
+    /// faults that cost a stream (but no limit to their number over the life of the connection),
+    /// 30 seconds to acknowledge SETTINGS, and a
     /// [`send_room`](Self::send_room) of 128 KiB; with a [`timer`](Self::timer) also 30 seconds for a
     /// stream, and 60 for the connection, whose output nobody takes. What was set before for one of
     /// these is replaced, what is set afterwards replaces it; other options stay as they are.
@@ -222,8 +223,9 @@ impl<Side> Builder<Side> {
     /// How many streams may be reset, over the life of the connection, because the peer broke a
     /// rule on them. One more ends the connection with ENHANCE_YOUR_CALM.
     ///
-    /// Default: 1024. `None` takes the limit away, and with it a guard against peers that make
-    /// this side do the resetting.
+    /// Default: 1024. `None`, also [`hardened`](Self::hardened): no limit over the life of a
+    /// connection, which an honest proxy in front of many clients would reach some day;
+    /// [`max_faults`](Self::max_faults) is a limit to their rate.
     pub fn max_local_error_reset_streams(&mut self, max: Option<usize>) -> &mut Self {
         self.config.max_local_error_reset_streams = max;
         self
@@ -239,13 +241,13 @@ impl<Side> Builder<Side> {
         self
     }
 
-    /// The overhead that small DATA frames of the peer may cause while they wait to be read.
-    ///
-    /// Windows count payload only, while each buffered frame costs more than its payload. A small
-    /// frame takes from this budget, reading it gives back. A connection whose budget is used up
+    /// A budget for small DATA frames of the peer that wait to be read: a frame of less than 256
+    /// octets takes what it lacks to them, reading gives it back. A connection whose budget is used up
     /// is closed with ENHANCE_YOUR_CALM.
     ///
-    /// Default: half the connection window, at least 25 600.
+    /// Default, hardened too: none. In h2 such frames cost memory that no window counts, so it has a
+    /// budget, and small messages that are not read at once can use it up. Here they are joined while
+    /// they wait, whatever the peer cuts them into, and take a few times their length at most.
     pub fn data_frame_budget(&mut self, budget: usize) -> &mut Self {
         self.config.data_frame_budget = Some(budget);
         self

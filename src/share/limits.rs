@@ -44,8 +44,9 @@ impl<Side> Builder<Side> {
     /// How many frames the peer may send that move nothing forward: PRIORITY, PRIORITY_UPDATE, unknown
     /// types, empty DATA, pongs that nobody asked for, streams beyond the limit, frames for streams
     /// that are long over, and WINDOW_UPDATE beyond ten for each DATA frame of this side and two for
-    /// each stream. SETTINGS that change the initial window count ten
-    /// ([RFC 9113 section 10.5][s]).
+    /// each stream. SETTINGS that change the initial window count ten. Each stream that the peer opens
+    /// makes up for one. What is on its way for a stream that the application gave up is free, up to
+    /// a thousand frames each ([RFC 9113 section 10.5][s]).
     ///
     /// Default, hardened too: 10 000 at once and 330 a second.
     ///
