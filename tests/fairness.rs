@@ -11,8 +11,8 @@ use support::{CANCEL, flag, kind, priority_update, reset};
 
 const PIPE: usize = 64 * 1024;
 const QUANTUM: usize = 16 * 1024;
-const BATCH: usize = 64 * 1024;
-const ROOM: usize = 128 * 1024;
+const BATCH: usize = 128 * 1024;
+const ROOM: usize = 256 * 1024;
 
 /// Downloads of `size` bytes each on 20 streams, the connection's window opened `grant` bytes at a
 /// time; looks at the shares up to `percent` of the total.

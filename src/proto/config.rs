@@ -159,8 +159,8 @@ impl Default for Config {
             data_frame_budget: None,
             max_send_buffer_size: 400 * 1024,
             initial_stream_id: StreamId::new(1),
-            batch_size: 64 * 1024,
-            send_room: 128 * 1024,
+            batch_size: 128 * 1024,
+            send_room: 256 * 1024,
             frames_per_turn: 256,
             timed: true,
             limits: LimitConfig::default(),
@@ -228,6 +228,7 @@ impl Config {
         // `faults` bounds them and refills, so that a connection may live long.
         self.max_local_error_reset_streams = None;
         self.send_room = 128 * 1024;
+        self.batch_size = 64 * 1024;
         self.frames_per_turn = 256;
         self.limits = LimitConfig {
             max_header_fields: 128,

@@ -67,10 +67,10 @@ impl<Side> Builder<Side> {
     /// This narrows them and those that h2 leaves wide: 100 concurrent streams, header lists of
     /// 16 KiB and 128 fields in at most 9 frames, 200 early resets at once and 33 a second, as many
     /// faults that cost a stream (but no limit to their number over the life of the connection),
-    /// 30 seconds to acknowledge SETTINGS, and a
-    /// [`send_room`](Self::send_room) of 128 KiB; with a [`timer`](Self::timer) also 30 seconds for a
-    /// stream, and 60 for the connection, whose output nobody takes. What was set before for one of
-    /// these is replaced, what is set afterwards replaces it; other options stay as they are.
+    /// 30 seconds to acknowledge SETTINGS, a [`send_room`](Self::send_room) of 128 KiB and batches of
+    /// 64 KiB; with a [`timer`](Self::timer) also 30 seconds for a stream, and 60 for the connection,
+    /// whose output nobody takes. What was set before for one of these is replaced, what is set
+    /// afterwards replaces it; other options stay as they are.
     pub fn hardened(&mut self) -> &mut Self {
         self.config.harden();
         self
@@ -274,7 +274,7 @@ impl<Side> Builder<Side> {
 
     /// How many octets of all streams together may wait to be sent: the *send room*, shared fairly.
     ///
-    /// Default: 128 KiB. Whatever the others hold, every stream may have one quantum (at most
+    /// Default: 256 KiB. Whatever the others hold, every stream may have one quantum (at most
     /// 16 KiB) buffered besides; so a room of 0 is possible. A larger room keeps a fast link busy, a
     /// smaller one saves memory. [`SendStream::send`](crate::SendStream::send) keeps the bound
     /// whatever is sent; [`poll_capacity`](crate::SendStream::poll_capacity) offers no more than is
@@ -286,8 +286,10 @@ impl<Side> Builder<Side> {
 
     /// How many octets are gathered, at most about, for one write.
     ///
-    /// Default: 64 KiB. A batch takes what is ready now and never waits for more. A larger batch
-    /// costs fewer calls and fewer TLS records; an urgent message waits behind one batch at most.
+    /// Default: 128 KiB, eight frames of the usual maximum. A batch takes what is ready now and never
+    /// waits for more. A larger batch costs fewer calls and fewer TLS records; an urgent message
+    /// waits behind one batch at most. Let it have half the [`send_room`](Self::send_room) at most: a
+    /// batch that takes all there is leaves nothing to choose from.
     pub fn batch_size(&mut self, size: usize) -> &mut Self {
         self.config.batch_size = size;
         self

@@ -115,9 +115,7 @@ fn set_up(builder: &mut impl Knobs, order: &Order) {
 impl Knobs for fairmux::server::Builder {
     fn knobs(&mut self, order: &Order) {
         self.batch_size(order.batch.unwrap_or(BATCH));
-        if let Some(size) = order.room {
-            self.send_room(size);
-        }
+        self.send_room(order.room.unwrap_or(2 * BATCH));
     }
 }
 
