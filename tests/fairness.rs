@@ -235,7 +235,7 @@ fn a_priority_update_before_the_request_counts() {
 //= test RFC 9218 §7.1
 #[test]
 fn priority_updates_before_the_request_are_bounded() {
-    const KEPT: u32 = 16;
+    const KEPT: u32 = 128;
     run(PIPE, async |client| {
         client.stream_windows(0).await;
         client.send(priority_update(1, "u=0")).await;

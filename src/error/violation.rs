@@ -128,6 +128,7 @@ violations! {
     ReservedStream, Connection, PROTOCOL_ERROR, "RFC 9113 §5.1", "A reserved stream does not allow a frame of this type";
     HalfClosedStream, Stream, STREAM_CLOSED, "RFC 9113 §5.1", "Nothing but WINDOW_UPDATE, PRIORITY and RST_STREAM may follow END_STREAM";
     ResetStream, Stream, STREAM_CLOSED, "RFC 9113 §5.1", "Nothing but PRIORITY may follow RST_STREAM";
+    SkippedStream, Stream, STREAM_CLOSED, "RFC 9113 §5.1.1", "A stream whose id was skipped is closed and does not allow a frame of this type";
     ForgottenStream, Stream, STREAM_CLOSED, "RFC 9113 §5.1", "A stream that ended long ago does not allow a frame of this type";
     ClosedStream, Connection, STREAM_CLOSED, "RFC 9113 §5.1", "A closed stream does not allow a frame of this type";
     TooManyStreams, Stream, REFUSED_STREAM, "RFC 9113 §5.1.2", "No more streams may be open than SETTINGS_MAX_CONCURRENT_STREAMS says";
@@ -148,6 +149,7 @@ violations! {
     PushNotAuthoritative, Stream, PROTOCOL_ERROR, "RFC 9113 §8.4", "A server must be authoritative for what it promises";
     TooManyPromises, Stream, REFUSED_STREAM, "limit: max_concurrent_streams", "No more promises may be outstanding than this end allows";
     PriorityUpdateByServer, Connection, PROTOCOL_ERROR, "RFC 9218 §7.1", "A server must not send PRIORITY_UPDATE";
+    PriorityUpdateLimit, Connection, PROTOCOL_ERROR, "RFC 9218 §7.1", "No more streams may be open, or idle and prioritized, than SETTINGS_MAX_CONCURRENT_STREAMS says";
     PriorityUpdateTarget, Connection, PROTOCOL_ERROR, "RFC 9218 §7.1", "PRIORITY_UPDATE must name a stream that can still be served";
 
     // Limits. Each is an option of the builders.

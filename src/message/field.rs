@@ -11,7 +11,8 @@ use super::content_length::ContentLength;
 use super::priority::PRIORITY;
 use crate::error::MessageRule;
 
-/// The rules that need only the field itself. Names and characters are guarded by `http`'s types.
+/// The rules that need only the field itself. Most characters are guarded by `http`'s types; what these
+/// let through, a quotation mark in a name, `hpack` takes out of what comes, `check_all` out of what goes.
 pub(super) fn check(name: &HeaderName, value: &HeaderValue) -> Result<(), MessageRule> {
     match name.as_str() {
         //= RFC 9113 §8.2.2 a message has no connection-specific fields

@@ -204,7 +204,8 @@ impl<R: Ports> Connection<R> {
         slot
     }
 
-    //= RFC 9218 §5 the priority field of a request; §7.1 an earlier update counts more
+    //= RFC 9218 §5 the priority field of a request
+    //= RFC 9218 §7 an earlier update counts more
     fn rank_of(&mut self, id: StreamId, fields: Option<&http::HeaderMap>) -> Rank {
         let early = self
             .early_priorities
@@ -246,6 +247,7 @@ impl<R: Ports> Connection<R> {
             Phase::Head => recv_response(stream, end, fields.list, limit),
             Phase::Body => recv_trailers(stream, end, fields.list),
             //= RFC 9113 §8.5 on a tunnel only DATA and stream management are allowed
+            //= RFC 8441 §5 and one of extended CONNECT is such a tunnel
             Phase::Tunnel => Err(MessageRule::TunnelHeaders.into()),
         };
         delivered.map_err(|violation| fault(id, violation))?;
@@ -313,7 +315,7 @@ impl<R: Ports> Connection<R> {
             self.refuse(promised, Violation::TooManyPromises, now);
             return Ok(());
         };
-        let (parent_port, authority) = (stream.port.clone(), stream.incoming.authority.clone());
+        let (parent_port, origin) = (stream.port.clone(), stream.incoming.origin.clone());
         if self.counts.remote >= self.config.remote_stream_limit(self.role)
             || self.config.enable_push == Some(false)
         {
@@ -329,7 +331,7 @@ impl<R: Ports> Connection<R> {
             .list
             .take_promised_request()
             .map_err(|v| fault(promised, v))?;
-        if authority.is_some() && request.uri.authority() != authority.as_ref() {
+        if !origin.covers(&request.uri) {
             //= RFC 9113 §8.4 the server must be authoritative for what it pushes
             return Err(fault(promised, Violation::PushNotAuthoritative));
         }

@@ -26,8 +26,8 @@ use crate::frame::{
 };
 use crate::message::Priority;
 
-/// PRIORITY_UPDATEs that are kept for requests yet to come.
-const EARLY_PRIORITIES: usize = 16;
+/// PRIORITY_UPDATEs that are kept for requests yet to come, if the limit of streams allows so many.
+const EARLY_PRIORITIES: usize = 128;
 
 impl<R: Ports> Connection<R> {
     /// Takes what the peer sent: a frame, or what was wrong with it. A fault is answered in the next
@@ -243,7 +243,9 @@ impl<R: Ports> Connection<R> {
             return Ok(self.limits.unproductive(now)?);
         }
         match self.ids.fate(id, now) {
-            Gone::Idle | Gone::Skipped => Err(Violation::IdleStream.into()),
+            Gone::Idle => Err(Violation::IdleStream.into()),
+            //= RFC 9113 §5.1.1 an id that was skipped belongs to a closed stream, not to an idle one
+            Gone::Skipped => Err(fault(id, Violation::SkippedStream)),
             //= RFC 9113 §5.1 after our RST_STREAM frames in flight are dropped
             Gone::ResetByUs => Ok(self.limits.late_frame(now)?),
             Gone::Ended => Err(fault(id, after_end)),
@@ -346,6 +348,7 @@ impl<R: Ports> Connection<R> {
         Ok(())
     }
 
+    //= RFC 9218 §7 the last one counts, and says all
     //= RFC 9218 §7.1 PRIORITY_UPDATE changes the priority of a request, also before it comes
     fn recv_priority_update(&mut self, frame: PriorityUpdate, now: Instant) -> Result<(), Fault> {
         self.limits.unproductive(now)?;
@@ -368,12 +371,25 @@ impl<R: Ports> Connection<R> {
             }
             self.settle(slot);
         } else if id.is_client_initiated() && self.ids.is_next_remote(id) {
-            self.early_priorities.retain(|(other, _)| *other != id);
-            if self.early_priorities.len() >= EARLY_PRIORITIES {
-                self.early_priorities.pop_front();
-            }
-            self.early_priorities.push_back((id, priority));
+            self.prioritize_idle(id, priority)?;
         }
+        Ok(())
+    }
+
+    /// The last signal for a stream that is still idle is kept until its request comes.
+    fn prioritize_idle(&mut self, id: StreamId, priority: Priority) -> Result<(), Violation> {
+        let ids = &self.ids;
+        let early = &mut self.early_priorities;
+        early.retain(|(other, _)| *other != id && ids.is_next_remote(*other));
+        //= RFC 9218 §7.1 idle streams that were prioritized count as if they were open
+        let limit = self.settings.local.max_streams;
+        if early.len() + self.counts.remote >= limit {
+            return Err(Violation::PriorityUpdateLimit);
+        }
+        if early.len() >= EARLY_PRIORITIES {
+            early.pop_front();
+        }
+        early.push_back((id, priority));
         Ok(())
     }
 

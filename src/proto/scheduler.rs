@@ -88,6 +88,7 @@ impl Scheduler {
         }
         self.forget_waiting(has);
         if let Wait::Send(rank) = wants {
+            //= RFC 9218 §4.2 what is not incremental is served one by one
             if rank.order == Order::Serial {
                 return self.send_list[level_of(rank.urgency)].push_serial(streams, slot);
             }

@@ -31,6 +31,8 @@ pub(super) struct Settings {
 pub(super) struct Local {
     pub(super) initial_window: u32,
     pub(super) push_disabled: bool,
+    /// Streams that the peer knows it may have open.
+    pub(super) max_streams: usize,
     /// Extended CONNECT; in force as soon as it is said, since a peer may use it then.
     pub(super) connect_protocol: bool,
 }
@@ -87,6 +89,7 @@ impl Settings {
             local: Local {
                 initial_window: DEFAULT_WINDOW,
                 push_disabled: false,
+                max_streams: usize::MAX,
                 connect_protocol: config.enable_connect_protocol,
             },
             peer: Peer {
@@ -168,6 +171,10 @@ impl Local {
             Setting::HeaderTableSize(size) => Some(Change::DecoderTable(size as usize)),
             Setting::EnablePush(enabled) => {
                 self.push_disabled = !enabled;
+                None
+            }
+            Setting::MaxConcurrentStreams(limit) => {
+                self.max_streams = limit as usize;
                 None
             }
             _ => None,

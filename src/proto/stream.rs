@@ -6,6 +6,8 @@
 
 use std::time::Instant;
 
+use http::uri::{Authority, Scheme, Uri};
+
 use super::batch::Ticket;
 use super::flow::{RecvWindow, SendWindow};
 use super::port::{Outgoing, Port};
@@ -140,7 +142,14 @@ pub(super) struct Incoming {
     /// What was asked, as far as it matters for the answer.
     pub(super) question: Question,
     /// Whom it was asked: what may be promised on this stream.
-    pub(super) authority: Option<http::uri::Authority>,
+    pub(super) origin: Origin,
+}
+
+/// Where a request went.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Origin {
+    scheme: Option<Scheme>,
+    authority: Option<Authority>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -293,7 +302,7 @@ impl Default for Incoming {
             length: ContentLength::Unknown,
             informational: 0,
             question: Question::Other,
-            authority: None,
+            origin: Origin::default(),
         }
     }
 }
@@ -306,9 +315,20 @@ impl Incoming {
         };
         Incoming {
             question: Question::of(&request.method),
-            authority: request.uri.authority().cloned(),
+            origin: Origin {
+                scheme: request.uri.scheme().cloned(),
+                authority: request.uri.authority().cloned(),
+            },
             ..Incoming::default()
         }
+    }
+}
+
+impl Origin {
+    /// Whether who answers for this origin answers for the promised URI too.
+    pub(super) fn covers(&self, promised: &Uri) -> bool {
+        let same_scheme = self.scheme.is_none() || self.scheme.as_ref() == promised.scheme();
+        self.authority.is_none() || (same_scheme && self.authority.as_ref() == promised.authority())
     }
 }
 

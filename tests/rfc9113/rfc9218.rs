@@ -93,6 +93,187 @@ fn priority_update_of_an_idle_push() {
     });
 }
 
+/// Asks for bodies whose windows are closed; `before` is said before the requests, `after` behind them.
+/// When all windows open at once, the bodies end in this order.
+fn end_in_order(
+    before: &[(u32, &str)],
+    asked: &[(u32, &str)],
+    after: &[(u32, &str)],
+    order: &[u32],
+) {
+    let closed = settings().set(setting::INITIAL_WINDOW_SIZE, 0);
+    Setup::new()
+        .settings(closed)
+        .few_cuts()
+        .server(async |peer| {
+            peer.send(window_update(0, 200_000));
+            for (id, value) in before {
+                peer.send(priority_update(*id, value));
+            }
+            for (id, value) in asked {
+                let mut head = headers(*id).request("GET", "/bytes/40000");
+                if !value.is_empty() {
+                    head = head.field("priority", value);
+                }
+                peer.send(head.end_stream());
+                peer.expect_response(*id, 200).await;
+            }
+            for (id, value) in after {
+                peer.send(priority_update(*id, value));
+            }
+            peer.send(settings().set(setting::INITIAL_WINDOW_SIZE, 40_000));
+            let mut ended = Vec::new();
+            while ended.len() < asked.len() {
+                let frame = peer.expect_kind(kind::DATA).await.frame;
+                ended.extend(frame.is_end_stream().then_some(frame.id));
+            }
+            assert_eq!(ended, order, "{before:?}, then {asked:?}, then {after:?}");
+        });
+}
+
+//= test RFC 9218 §7
+// The PRIORITY_UPDATE that came last counts: more than one before it, more than the field.
+#[test]
+fn last_priority_update_counts() {
+    let plain = [(1, "u=3"), (3, "u=3"), (5, "u=3")];
+    end_in_order(&[], &plain, &[], &[1, 3, 5]);
+    end_in_order(&[], &plain, &[(5, "u=1")], &[5, 1, 3]);
+    end_in_order(
+        &[],
+        &plain,
+        &[(5, "u=1"), (5, "u=7"), (1, "u=5")],
+        &[3, 1, 5],
+    );
+    end_in_order(&[(5, "u=7"), (5, "u=0")], &plain, &[], &[5, 1, 3]);
+    end_in_order(
+        &[(5, "u=0"), (3, "u=1")],
+        &[(1, "u=2"), (3, "u=7"), (5, "u=6")],
+        &[],
+        &[5, 3, 1],
+    );
+    end_in_order(
+        &[(1, "u=7")],
+        &[(1, "u=0"), (3, "u=3"), (5, "u=3")],
+        &[(5, "u=2")],
+        &[5, 3, 1],
+    );
+}
+
+//= test RFC 9218 §7
+// A PRIORITY_UPDATE says all: what it leaves out has its default value again.
+#[test]
+fn priority_update_is_complete() {
+    let asked = [(1, "u=6"), (3, "u=7"), (5, "u=4")];
+    end_in_order(&[], &asked, &[(3, "")], &[3, 5, 1]);
+    end_in_order(&[], &asked, &[(3, "i")], &[3, 5, 1]);
+    end_in_order(&[(3, "u=0"), (3, "x=y")], &asked, &[], &[3, 5, 1]);
+}
+
+//= test RFC 9218 §4
+// Unknown parameters, values out of range and of other types are ignored, one by one.
+#[test]
+fn parameters_that_mean_nothing() {
+    for value in [
+        "u=8", "u=-1", "u=1.0", "u=\"1\"", "u", "u=(1)", "i=1", "x=1, y;z", "u=9, x",
+    ] {
+        let asked = [(1, "u=4"), (3, value), (5, "u=2")];
+        end_in_order(&[], &asked, &[], &[5, 3, 1]);
+    }
+    for value in [
+        "u=1, x",
+        "u=1;a=b",
+        "x, u=1",
+        "u=7, u=1",
+        "u=1, i=?0",
+        "u=1, i=2",
+    ] {
+        let asked = [(1, "u=4"), (3, value), (5, "u=2")];
+        end_in_order(&[], &asked, &[], &[3, 5, 1]);
+        end_in_order(
+            &[],
+            &[(1, "u=4"), (3, "u=7"), (5, "u=2")],
+            &[(3, value)],
+            &[3, 5, 1],
+        );
+    }
+}
+
+//= test RFC 9218 §4.2
+// Responses that are not incremental come one by one; incremental ones share.
+#[test]
+fn incremental_responses_share() {
+    let urgent = |order: &str| format!("u=1{order}");
+    for (order, turns) in [("", &[1, 3][..]), (", i", &[1, 3, 1, 3, 1, 3])] {
+        let closed = settings().set(setting::INITIAL_WINDOW_SIZE, 0);
+        Setup::new()
+            .settings(closed)
+            .few_cuts()
+            .server(async |peer| {
+                peer.send(window_update(0, 200_000));
+                for id in [1, 3] {
+                    let head = headers(id).request("GET", "/bytes/40000");
+                    peer.send(head.field("priority", urgent(order)).end_stream());
+                    peer.expect_response(id, 200).await;
+                }
+                peer.send(settings().set(setting::INITIAL_WINDOW_SIZE, 40_000));
+                let mut seen = Vec::new();
+                let mut left = 80_000;
+                while left > 0 {
+                    let frame = peer.expect_kind(kind::DATA).await.frame;
+                    left -= frame.content().0.len();
+                    seen.push(frame.id);
+                }
+                seen.dedup();
+                assert_eq!(seen, turns, "{order}");
+            });
+    }
+}
+
+//= test RFC 9218 §7.1
+// Idle streams with a priority count like open ones: more of both than the server allows end the connection.
+#[test]
+fn priority_updates_above_the_limit() {
+    let three = || {
+        Setup::new().serving(|b| {
+            b.max_concurrent_streams(3);
+        })
+    };
+    three().server(async |peer| {
+        peer.expect_alive().await;
+        let _open = peer.open().await;
+        for id in [11, 13, 11, 13, 13] {
+            peer.send(priority_update(id, "u=1"));
+        }
+        peer.expect_nothing().await;
+        peer.send(priority_update(15, "u=1"));
+        peer.expect_go_away(PROTOCOL_ERROR).await;
+    });
+    // Ids that were skipped are not idle any more; an ended stream makes place for another.
+    three().server(async |peer| {
+        for id in [1, 3, 5] {
+            peer.send(priority_update(id, "u=1"));
+        }
+        peer.send(headers(5).request("GET", "/").end_stream());
+        peer.expect_response(5, 200).await;
+        for id in [7, 9, 11] {
+            peer.send(priority_update(id, "u=1"));
+        }
+        peer.expect_nothing().await;
+        peer.send(priority_update(13, "u=1"));
+        peer.expect_go_away(PROTOCOL_ERROR).await;
+    });
+    // Before the limit is acknowledged a client need not know it.
+    three().no_handshake().server(async |peer| {
+        peer.never_acknowledge();
+        peer.send_preface();
+        peer.send(settings());
+        for id in [1, 3, 5, 7] {
+            peer.send(priority_update(id, "u=1"));
+        }
+        peer.expect_alive().await;
+    });
+}
+
 //= test RFC 9218 §7.1
 // A value that cannot be parsed is ignored, and one for an idle, open or closed stream is legal.
 #[test]
@@ -117,6 +298,11 @@ fn priority_updates_that_are_fine() {
         peer.send(frame(kind::PRIORITY_UPDATE, 0xff, 0, [0x80, 0, 0, 3]));
         peer.expect_alive().await;
     });
+    let asked = [(1, "u=4"), (3, "u=7"), (5, "u=2")];
+    for value in ["?", "u=", "u=1,", "\u{fc}", "U=1", "u=1 i"] {
+        end_in_order(&[], &asked, &[(3, value)], &[5, 1, 3]);
+        end_in_order(&[(3, "u=0"), (3, value)], &asked, &[], &[3, 5, 1]);
+    }
 }
 
 //= test RFC 9218 §5

@@ -1,8 +1,8 @@
 //! RFC 9113 §5.1.1 and §5.1.2: stream identifiers and concurrency.
 
 use super::support::{
-    Frame, PROTOCOL_ERROR, REFUSED_STREAM, Setup, both, client, data, headers, kind, priority,
-    push_promise, request, reset, server, setting, settings, window_update,
+    Frame, PROTOCOL_ERROR, REFUSED_STREAM, STREAM_CLOSED, Setup, both, client, data, headers, kind,
+    priority, push_promise, request, reset, server, setting, settings, window_update,
 };
 
 const LAST_ID: u32 = (1 << 31) - 1;
@@ -85,6 +85,9 @@ fn skipped_ids_are_closed() {
         peer.send(window_update(3, 1));
         peer.send(priority(1, 0));
         peer.expect_alive().await;
+        // A body for one of them comes too late, as for any closed stream.
+        peer.send(data(3, "x"));
+        peer.expect_either(3, STREAM_CLOSED).await;
     });
 }
 

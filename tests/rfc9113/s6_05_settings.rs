@@ -130,6 +130,16 @@ fn each_settings_frame_is_acknowledged() {
 }
 
 //= test RFC 9113 §6.5.3
+// An ACK for SETTINGS that were never sent, or were acknowledged before, ends the connection.
+#[test]
+fn ack_of_nothing() {
+    both(async |peer| {
+        peer.expect_alive().await;
+        refuses(peer, settings_ack()).await;
+    });
+}
+
+//= test RFC 9113 §6.5.3
 // 67. The entries of a frame hold in their order: the last of a kind stays.
 #[test]
 fn entries_in_order() {
@@ -228,6 +238,45 @@ fn push_is_not_sent_when_disabled() {
         let all = peer.everything().await;
         assert!(all.iter().all(|f| f.kind != kind::PUSH_PROMISE), "{all:?}");
         peer.expect_alive().await;
+    });
+}
+
+//= test RFC 8441 §3
+// 68. A server says in its first SETTINGS that it knows extended CONNECT, if it is meant to.
+#[test]
+fn server_allows_extended_connect() {
+    for allowed in [false, true] {
+        let setup = Setup::new().no_handshake().serving(move |b| {
+            if allowed {
+                b.enable_connect_protocol();
+            }
+        });
+        setup.server(async |peer| {
+            peer.send_preface();
+            peer.send(settings());
+            let first = peer.expect_any(0, kind::SETTINGS).await.frame;
+            let says = first
+                .entries()
+                .contains(&(setting::ENABLE_CONNECT_PROTOCOL, 1));
+            assert_eq!(says, allowed);
+        });
+    }
+}
+
+//= test RFC 8441 §3
+// 68. What a client says of extended CONNECT means nothing to a server.
+#[test]
+fn connect_protocol_of_a_client() {
+    server(async |peer| {
+        peer.send(settings().set(setting::ENABLE_CONNECT_PROTOCOL, 0));
+        peer.send(settings().set(setting::ENABLE_CONNECT_PROTOCOL, 1));
+        peer.expect_alive().await;
+        let chat = headers(9)
+            .field(":method", "CONNECT")
+            .field(":protocol", "websocket");
+        let chat = chat.field(":scheme", "https").field(":path", "/chat");
+        peer.send(chat.field(":authority", "example.com"));
+        peer.expect_stream_error(9, PROTOCOL_ERROR).await;
     });
 }
 

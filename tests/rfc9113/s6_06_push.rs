@@ -1,8 +1,8 @@
 //! RFC 9113 §6.6 and §8.4: PUSH_PROMISE and server push.
 
 use super::support::{
-    CANCEL, End, Frame, PROTOCOL_ERROR, Peer, Setup, both, client, data, flag, frame, headers,
-    kind, push_promise, server,
+    CANCEL, End, Frame, PROTOCOL_ERROR, Peer, REFUSED_STREAM, Setup, client, data, flag, frame,
+    headers, kind, push_promise, server, settings, settings_ack,
 };
 
 //= test RFC 9113 §8.4
@@ -34,10 +34,32 @@ fn promise_when_push_is_off() {
 }
 
 //= test RFC 9113 §6.6
+// 71. Until then it may have been on its way: it costs no more than itself.
+#[test]
+fn promise_before_the_ack() {
+    no_push().no_handshake().client(async |peer| {
+        peer.expect_preface().await;
+        peer.never_acknowledge();
+        peer.send(settings());
+        let (id, call) = peer.call("GET", "/").await;
+        peer.send(push_promise(id, 2).request("GET", "/pushed"));
+        peer.expect_reset(2, REFUSED_STREAM).await;
+        peer.send(headers(id).response(200).end_stream());
+        assert_eq!(call.done().await.end, End::Complete);
+        peer.send(settings_ack());
+        let (id, _call) = peer.call("GET", "/").await;
+        peer.send(push_promise(id, 4).request("GET", "/pushed"));
+        peer.expect_go_away(PROTOCOL_ERROR).await;
+    });
+}
+
+//= test RFC 9113 §6.6
 // 72. A promise belongs to a stream.
 #[test]
 fn promise_on_stream_zero() {
-    both(async |peer| {
+    // A server refuses every promise.
+    client(async |peer| {
+        let (_id, _call) = peer.call("GET", "/").await;
         peer.send(push_promise(0, 2).request("GET", "/pushed"));
         peer.expect_go_away(PROTOCOL_ERROR).await;
     });
@@ -182,6 +204,8 @@ fn promise_of_a_request_with_content() {
 fn promise_of_an_incomplete_request() {
     malformed_promise(|frame| frame.field(":method", "GET").field(":scheme", "https"));
     malformed_promise(|frame| frame.request("GET", "/pushed").field("Upper", "case"));
+    malformed_promise(|frame| frame.request("GET", "/pushed").field("connection", "close"));
+    malformed_promise(|frame| frame.request("GET", "/pushed").field("te", "gzip"));
     malformed_promise(|frame| frame.request("GET", "/pushed").field(":status", "200"));
 }
 
@@ -192,6 +216,12 @@ fn promise_for_another_authority() {
     malformed_promise(|frame| {
         let head = frame.field(":method", "GET").field(":scheme", "https");
         head.field(":authority", "other.example")
+            .field(":path", "/pushed")
+    });
+    // The scheme is a part of the origin.
+    malformed_promise(|frame| {
+        let head = frame.field(":method", "GET").field(":scheme", "http");
+        head.field(":authority", "example.com")
             .field(":path", "/pushed")
     });
 }

@@ -228,15 +228,38 @@ fn initial_window_is_not_the_connections() {
 fn data_in_flight_when_we_shrink() {
     server(async |peer| {
         let id = peer.open().await;
-        peer.never_acknowledge();
-        peer.app()
-            .order(|connection| connection.set_initial_window_size(10).unwrap());
-        peer.expect_any(0, kind::SETTINGS).await;
+        shrink_to_ten(peer).await;
         peer.send(data(id, [b'x'; 100]));
         peer.send(super::support::settings_ack());
         peer.expect_alive().await;
         assert_eq!(peer.exchanges().await[0].body.len(), 100);
     });
+}
+
+//= test RFC 9113 §6.9.3
+// 96. From the ACK on the smaller window holds: here it is far below zero already.
+#[test]
+fn data_after_we_have_shrunk() {
+    server(async |peer| {
+        let id = peer.fresh_id();
+        peer.send(headers(id).request("POST", "/unread"));
+        shrink_to_ten(peer).await;
+        peer.send(data(id, [b'x'; 100]));
+        peer.send(super::support::settings_ack());
+        peer.expect_alive().await;
+        peer.send(data(id, "x"));
+        peer.expect_either(id, FLOW_CONTROL_ERROR).await;
+    });
+}
+
+/// The endpoint lowers its initial window, and has said so; the peer has not acknowledged it.
+async fn shrink_to_ten(peer: &mut Peer) {
+    peer.expect_alive().await;
+    peer.never_acknowledge();
+    peer.app()
+        .order(|connection| connection.set_initial_window_size(10).unwrap());
+    let said = peer.expect_any(0, kind::SETTINGS).await.frame;
+    assert_eq!(said.entries(), [(setting::INITIAL_WINDOW_SIZE, 10)]);
 }
 
 //= test RFC 9113 §6.9.1

@@ -139,6 +139,48 @@ fn length_without_content() {
 }
 
 //= test RFC 9113 §8.1.1
+// 104. Content in such a response makes it malformed; the end may still come in a frame of its own.
+#[test]
+fn content_where_there_is_none() {
+    for (method, status) in [("HEAD", 200), ("GET", 304), ("GET", 204)] {
+        client(async |peer| {
+            let (id, call) = peer.call(method, "/").await;
+            peer.send(headers(id).response(status).field("content-length", "1"));
+            peer.send(data(id, "x").end_stream());
+            peer.expect_stream_failure(id, PROTOCOL_ERROR).await;
+            assert_eq!(call.done().await.end, End::Failed(Some(PROTOCOL_ERROR)));
+        });
+        client(async |peer| {
+            let (id, call) = peer.call(method, "/").await;
+            peer.send(headers(id).response(status).field("content-length", "1"));
+            peer.send(data(id, "").padded(3).end_stream());
+            assert_eq!(call.done().await.end, End::Complete);
+        });
+    }
+}
+
+//= test RFC 9113 §8.1.1
+// 104. Our own responses of these kinds have no content, whatever the application tries.
+#[test]
+fn own_content_where_there_is_none() {
+    for (method, path) in [
+        ("HEAD", "/bytes/10"),
+        ("GET", "/status/204"),
+        ("GET", "/status/304"),
+    ] {
+        server(async |peer| {
+            peer.send(headers(1).request(method, path).end_stream());
+            let mut last = peer.expect_headers(1).await.frame;
+            if !last.is_end_stream() {
+                last = peer.expect_octets(1, 0).await;
+            }
+            assert!(last.is_end_stream());
+            peer.expect_alive().await;
+        });
+    }
+}
+
+//= test RFC 9113 §8.1.1
 // 104. A length that is no number, is signed, or comes twice is malformed.
 #[test]
 fn impossible_length() {
@@ -149,7 +191,21 @@ fn impossible_length() {
         &["0x1"],
         &[""],
         &["1", "2"],
+        &["1", "1"],
+        &["18446744073709551616"],
+        &["18446744073709551617"],
+        &["100000000000000000000000000000000000001"],
     ] {
+        client(async |peer| {
+            let (id, call) = peer.call("POST", "/").await;
+            let mut head = headers(id).response(200);
+            for length in lengths {
+                head = head.field("content-length", length);
+            }
+            peer.send(head);
+            peer.expect_stream_error(id, PROTOCOL_ERROR).await;
+            assert_eq!(call.done().await.end, End::Failed(Some(PROTOCOL_ERROR)));
+        });
         server(async |peer| {
             let mut head = headers(1).request("POST", "/hold");
             for length in lengths {

@@ -20,6 +20,12 @@ fn malformed(spoil: impl Fn(Frame) -> Frame) {
         refused(peer, id).await;
         assert_eq!(call.done().await.end, End::Failed(Some(PROTOCOL_ERROR)));
     });
+    client(async |peer| {
+        let (id, call) = peer.call("GET", "/").await;
+        peer.send(spoil(headers(id).response(103)));
+        refused(peer, id).await;
+        assert_eq!(call.done().await.end, End::Failed(Some(PROTOCOL_ERROR)));
+    });
     malformed_trailers(&spoil);
 }
 
@@ -115,16 +121,8 @@ fn connection_specific_fields() {
 // 109. `te` says `trailers` or nothing else.
 #[test]
 fn te_other_than_trailers() {
-    for value in ["gzip", "trailers, deflate", "trailers;q=1"] {
-        server(async |peer| {
-            peer.send(
-                headers(1)
-                    .request("GET", "/")
-                    .field("te", value)
-                    .end_stream(),
-            );
-            refused(peer, 1).await;
-        });
+    for value in ["gzip", "trailers, deflate", "trailers;q=1", ""] {
+        malformed(|frame| frame.field("te", value));
     }
     server(async |peer| {
         peer.send(
@@ -155,6 +153,39 @@ fn own_connection_specific_fields() {
             peer.expect_alive().await;
         });
     }
+}
+
+//= test RFC 9113 §8.2.2
+// 109. The same for every other part of a message: interim and final response, trailers, promise.
+#[test]
+fn own_connection_specific_fields_elsewhere() {
+    for part in ["interim", "head", "trailers", "promise"] {
+        server(async |peer| {
+            let path = format!("/bad/{part}");
+            peer.send(headers(1).request("GET", &path).end_stream());
+            // The auditor would notice the field; the answer shows that its refusal cost nothing.
+            let mut last = peer.expect_response(1, 200).await.frame;
+            if !last.is_end_stream() {
+                last = peer.expect_octets(1, 0).await;
+            }
+            assert!(last.is_end_stream());
+            peer.expect_alive().await;
+        });
+    }
+    client(async |peer| {
+        let (id, call) = peer.call("POST", "/").await;
+        let mut fields = http::HeaderMap::new();
+        fields.insert("transfer-encoding", "chunked".parse().unwrap());
+        let refused = call
+            .stream
+            .borrow_mut()
+            .as_mut()
+            .unwrap()
+            .send_trailers(fields);
+        assert!(refused.is_err());
+        call.send(b"", true);
+        assert!(peer.expect_data(id).await.is_end_stream());
+    });
 }
 
 //= test RFC 9113 §8.2.3

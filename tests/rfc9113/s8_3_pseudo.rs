@@ -1,7 +1,7 @@
 //! RFC 9113 §8.3 and §8.5, RFC 8441: pseudo-header fields and CONNECT.
 
 use super::support::{
-    End, Frame, PROTOCOL_ERROR, Protocol, Setup, both, client, data, flag, headers, kind, request,
+    End, Frame, PROTOCOL_ERROR, Protocol, Setup, client, data, flag, headers, kind, request,
     server, setting, settings,
 };
 
@@ -165,6 +165,70 @@ fn host_other_than_authority() {
     });
 }
 
+//= test RFC 9113 §8.3.1
+// 116. :authority, or Host in its place, is a host and perhaps a port: nothing that another reader
+// could take for another place.
+#[test]
+fn authorities_that_are_none() {
+    for authority in [
+        "",
+        ":443",
+        "example.com:x",
+        "example.com:+80",
+        "example.com:-1",
+        "example.com:65536",
+        "example.com:8 0",
+        "example.com:80:80",
+        "exam ple.com",
+        "example.com/a",
+        "example.com?a",
+        "example.com#a",
+        "[::1",
+        "a,b@c",
+    ] {
+        malformed_request(|frame| {
+            let head = frame.field(":method", "GET").field(":scheme", "https");
+            head.field(":authority", authority).field(":path", "/")
+        });
+        malformed_request(|frame| {
+            let head = frame.field(":method", "GET").field(":scheme", "https");
+            head.field(":path", "/").field("host", authority)
+        });
+    }
+    for authority in [
+        "example.com:8080",
+        "example.com:",
+        "[::1]:8443",
+        "127.0.0.1",
+    ] {
+        server(async |peer| {
+            let head = headers(1).field(":method", "GET").field(":scheme", "https");
+            let head = head.field(":authority", authority).field(":path", "/");
+            peer.send(head.end_stream());
+            peer.expect_response(1, 200).await;
+            let uri = peer.exchanges().await[0].request.uri().clone();
+            assert_eq!(uri.authority().unwrap(), authority);
+        });
+    }
+}
+
+//= test RFC 9113 §8.3.1
+// 116. Two Host fields could name two places, even when they do not.
+#[test]
+fn host_twice() {
+    for second in ["example.com", "other.example"] {
+        malformed_request(|frame| {
+            let head = frame.request("GET", "/").field("host", "example.com");
+            head.field("host", second)
+        });
+        malformed_request(|frame| {
+            let head = frame.field(":method", "GET").field(":scheme", "https");
+            let head = head.field(":path", "/").field("host", "example.com");
+            head.field("host", second)
+        });
+    }
+}
+
 fn connect(frame: Frame) -> Frame {
     frame
         .field(":method", "CONNECT")
@@ -245,6 +309,20 @@ fn malformed_extended_connect() {
     malformed_request_to(&extended(), |frame| {
         frame.request("GET", "/").field(proto.0, proto.1)
     });
+    malformed_request_to(&extended(), |frame| {
+        let head = frame.field(":method", "CONNECT").field(proto.0, proto.1);
+        head.field(":scheme", "https").field(":path", "/chat")
+    });
+    malformed_request_to(&extended(), |frame| {
+        web_socket(frame).field(proto.0, proto.1)
+    });
+    for value in ["", "web socket", "a,b", "web\u{e9}"] {
+        malformed_request_to(&extended(), |frame| {
+            let head = frame.field(":method", "CONNECT").field(":protocol", value);
+            let head = head.field(":scheme", "https").field(":path", "/chat");
+            head.field(":authority", "example.com")
+        });
+    }
 }
 
 //= test RFC 8441 §4
@@ -296,6 +374,45 @@ fn own_connect() {
     });
 }
 
+//= test RFC 8441 §5
+// 121. What extended CONNECT opens is such a tunnel too: DATA both ways, END_STREAM closes a side, and
+// a length in the response means nothing.
+#[test]
+fn extended_connect_is_a_tunnel() {
+    extended().server(async |peer| {
+        peer.send(web_socket(headers(1)));
+        assert!(!peer.expect_response(1, 200).await.frame.is_end_stream());
+        peer.send(data(1, "ping"));
+        peer.expect_octets(1, 4).await;
+        peer.send(data(1, "").end_stream());
+        assert!(peer.expect_octets(1, 0).await.is_end_stream());
+        peer.expect_alive().await;
+    });
+    extended().server(async |peer| {
+        peer.send(web_socket(headers(1)));
+        peer.expect_response(1, 200).await;
+        peer.send(headers(1).field("checksum", "1").end_stream());
+        peer.expect_stream_error(1, PROTOCOL_ERROR).await;
+    });
+    let allowed = settings().set(setting::ENABLE_CONNECT_PROTOCOL, 1);
+    Setup::new().settings(allowed).client(async |peer| {
+        let mut chat = request("CONNECT", "/chat");
+        chat.extensions_mut().insert(Protocol::from("websocket"));
+        let call = peer.caller().call(chat, true);
+        let id = peer.expect_kind(kind::HEADERS).await.frame.id;
+        peer.send(headers(id).response(200).field("content-length", "2"));
+        peer.send(data(id, "ping").end_stream());
+        peer.settle().await;
+        call.send(b"pong", true);
+        assert!(peer.expect_octets(id, 4).await.is_end_stream());
+        let outcome = call.done().await;
+        assert_eq!(
+            (&outcome.body[..], outcome.end),
+            (&b"ping"[..], End::Complete)
+        );
+    });
+}
+
 //= test RFC 9113 §8.5
 // 121. In a tunnel only DATA and the frames that manage streams are legal.
 #[test]
@@ -342,16 +459,29 @@ fn switching_protocols() {
 // 111. What stands in a message does not reach the message behind it.
 #[test]
 fn good_messages_after_malformed_ones() {
-    both(async |peer| {
-        if peer.is_server() {
-            peer.send(
-                headers(1)
-                    .request("GET", "/")
-                    .field(":path", "/")
-                    .end_stream(),
-            );
-            peer.expect_reset(1, PROTOCOL_ERROR).await;
-        }
+    server(async |peer| {
+        let bad = headers(1).request("GET", "/bad").field("x", "1");
+        peer.send(bad.field(":path", "/").end_stream());
+        peer.expect_reset(1, PROTOCOL_ERROR).await;
+        peer.send(headers(3).request("GET", "/good").end_stream());
+        peer.expect_response(3, 200).await;
+        let [good] = &peer.exchanges().await[..] else {
+            panic!("one request is good")
+        };
+        assert_eq!(good.request.uri().path(), "/good");
+        assert!(good.request.headers().is_empty());
+    });
+    client(async |peer| {
+        let (bad, failed) = peer.call("GET", "/").await;
+        let (good, call) = peer.call("GET", "/").await;
+        let head = headers(bad).response(404).field("x", "1");
+        peer.send(head.field(":status", "404"));
+        peer.expect_reset(bad, PROTOCOL_ERROR).await;
+        assert_eq!(failed.done().await.end, End::Failed(Some(PROTOCOL_ERROR)));
+        peer.send(headers(good).response(200).end_stream());
+        let outcome = call.done().await;
+        assert_eq!(outcome.status(), Some(200));
+        assert!(outcome.response.unwrap().headers().is_empty());
         peer.expect_alive().await;
     });
 }

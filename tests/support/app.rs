@@ -188,9 +188,14 @@ async fn by_path(
         }
         _ if path.starts_with("/bytes/") => {
             let length = path["/bytes/".len()..].parse().unwrap();
-            let mut stream = respond.send_response(Response::new(()), false)?;
-            stream.send_data(Bytes::from(vec![b'a'; length]), true)?;
+            content(Response::new(()), length, respond)?;
         }
+        _ if path.starts_with("/status/") => {
+            let status = path["/status/".len()..].parse::<u16>().unwrap();
+            let head = Response::builder().status(status).body(()).unwrap();
+            content(head, 10, respond)?;
+        }
+        _ if path.starts_with("/bad/") => bad(&path["/bad/".len()..], respond)?,
         _ => {
             read(app, at, body).await;
             respond.send_response(Response::new(()), true)?;
@@ -228,6 +233,43 @@ async fn tunnel(
 fn pushed_request() -> Request<()> {
     let uri: Uri = "https://example.com/pushed".parse().unwrap();
     Request::get(uri).body(()).unwrap()
+}
+
+/// So much content, or none if the response cannot have any.
+fn content(
+    head: Response<()>,
+    length: usize,
+    mut respond: SendResponse<Bytes>,
+) -> Result<(), Error> {
+    let mut stream = respond.send_response(head, false)?;
+    let octets = Bytes::from(vec![b'a'; length]);
+    stream
+        .send_data(octets, true)
+        .or_else(|_| stream.send_data(Bytes::new(), true))
+}
+
+/// Tries to send a field of HTTP/1.1 in a part of the answer, then answers without it.
+fn bad(part: &str, mut respond: SendResponse<Bytes>) -> Result<(), Error> {
+    let mut fields = HeaderMap::new();
+    fields.insert("connection", "close".parse().unwrap());
+    let mut head = Response::builder().status(if part == "interim" { 103 } else { 200 });
+    *head.headers_mut().unwrap() = fields.clone();
+    let head = head.body(()).unwrap();
+    match part {
+        "interim" => assert!(respond.send_informational(head).is_err()),
+        "head" => assert!(respond.send_response(head, true).is_err()),
+        "promise" => {
+            let mut promise = pushed_request();
+            *promise.headers_mut() = fields;
+            assert!(respond.push_request(promise).is_err());
+        }
+        _ => {
+            let mut stream = respond.send_response(Response::new(()), false)?;
+            assert!(stream.send_trailers(fields).is_err());
+            return stream.send_data(Bytes::new(), true);
+        }
+    }
+    respond.send_response(Response::new(()), true).map(drop)
 }
 
 fn push(mut respond: SendResponse<Bytes>) -> Result<(), Error> {

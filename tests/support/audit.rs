@@ -21,6 +21,9 @@ pub(crate) struct Auditor {
     ended: HashMap<u32, u8>,
     highest: u32,
     go_away: Option<u32>,
+    /// What the endpoint has set.
+    settings: HashMap<u16, u32>,
+    began: bool,
     block: Option<u32>,
     pings: Vec<Vec<u8>>,
 }
@@ -38,6 +41,8 @@ impl Auditor {
             ended: HashMap::new(),
             highest: 0,
             go_away: None,
+            settings: HashMap::new(),
+            began: false,
             block: None,
             pings: Vec::new(),
         }
@@ -67,6 +72,8 @@ impl Auditor {
         match frame.kind {
             kind::DATA => self.check_data(frame),
             kind::SETTINGS if frame.has(flag::ACK) => self.acknowledged(),
+            kind::SETTINGS => self.check_settings(frame),
+            kind::PRIORITY_UPDATE => self.check_priority_update(frame),
             kind::GOAWAY => self.check_go_away(frame),
             kind::PING if frame.has(flag::ACK) => {
                 let known = self.pings.iter().position(|ping| *ping == frame.payload);
@@ -217,6 +224,33 @@ impl Auditor {
             let window = *self.stream_window(frame.id);
             assert!(window >= 0, "§6.9.1: past the stream's window: {frame:?}");
         }
+    }
+
+    fn check_settings(&mut self, frame: &Frame) {
+        assert_eq!(frame.payload.len() % 6, 0, "§6.5: {frame:?}");
+        for (id, value) in frame.entries() {
+            let before = self.settings.insert(id, value);
+            let lawful = match id {
+                setting::ENABLE_PUSH => value == 0 || value == 1 && !self.server,
+                setting::INITIAL_WINDOW_SIZE => value < 1 << 31,
+                setting::MAX_FRAME_SIZE => (1 << 14..1 << 24).contains(&value),
+                setting::ENABLE_CONNECT_PROTOCOL => value == 1 || value == 0 && before != Some(1),
+                setting::NO_RFC7540_PRIORITIES => {
+                    value <= 1 && before.map_or(!self.began, |before| before == value)
+                }
+                _ => true,
+            };
+            assert!(lawful, "§6.5.2: setting {id:#x} of {value}: {frame:?}");
+        }
+        self.began = true;
+    }
+
+    /// RFC 9218 §7.1: of a client, for a stream that it has opened or may open.
+    fn check_priority_update(&self, frame: &Frame) {
+        assert!(!self.server, "RFC 9218 §7.1: from a server: {frame:?}");
+        let id = frame.word(0);
+        assert_ne!(id, 0, "RFC 9218 §7.1: {frame:?}");
+        assert_eq!(id >> 31, 0, "RFC 9218 §7.1: the reserved bit: {frame:?}");
     }
 
     fn check_go_away(&mut self, frame: &Frame) {
