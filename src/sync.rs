@@ -25,6 +25,9 @@ pub(crate) use real::{
     Arc, AtomicBool, AtomicU32, AtomicU64, AtomicUsize, AtomicWaker, Mutex, MutexGuard, Ordering,
 };
 
+/// For values that nobody changes while they are shared: there is nothing to model.
+pub(crate) use std::sync::Arc as SharedValue;
+
 /// Locks, and goes on with the value of a holder that panicked: no code of the user's runs under a
 /// lock of this crate, so a poisoned value is still whole.
 pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {

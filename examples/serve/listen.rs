@@ -24,13 +24,6 @@ const HELLO: Duration = Duration::from_secs(10);
 /// How long to wait when no connection can be accepted, most likely for want of descriptors.
 const BREATH: Duration = Duration::from_millis(100);
 
-/// Larger writes are cheaper than those that the library makes by itself: docs/tuning.md. An urgent
-/// answer waits behind one of them at most.
-const BATCH: usize = 256 * 1024;
-
-/// Two batches: while one is written, there is something to choose the next one from.
-const ROOM: usize = 2 * BATCH;
-
 /// For clients that speak HTTP/1.1 over TLS.
 const REFUSAL: &[u8] = b"HTTP/1.1 505 HTTP Version Not Supported\r\n\
     content-type: text/plain\r\ncontent-length: 32\r\nconnection: close\r\n\r\n\
@@ -120,7 +113,6 @@ impl Service {
 
     /// Answers requests until the client leaves, or until those that are open at the end are done.
     async fn serve<T: AsyncRead + AsyncWrite + Unpin>(mut self, io: T) -> Fallible {
-        self.builder.batch_size(BATCH).send_room(ROOM);
         let mut stop = pin!(self.stop.wait_for(|stop| *stop));
         let mut connection = tokio::select! {
             connection = timeout(HELLO, self.builder.handshake(io)) => connection??,

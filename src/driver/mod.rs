@@ -38,6 +38,7 @@ use crate::handoff::{Cell, Hub, Limits};
 use crate::proto::port::Birth;
 use crate::proto::streams::Key;
 use crate::proto::{Config, Connection, Event, Role, Stats};
+use crate::sync::SharedValue;
 
 pub(crate) use self::timer::SharedTimer;
 pub use self::timer::Timer;
@@ -103,13 +104,13 @@ where
     B: Buf,
 {
     /// The client's end. The preface leaves with the first batch.
-    pub(crate) fn client(io: T, config: Config) -> Self {
-        Driver::new(io, Role::Client, config)
+    pub(crate) fn client(io: T, config: impl Into<SharedValue<Config>>) -> Self {
+        Driver::new(io, Role::Client, config.into())
     }
 
     /// The server's end. It says its SETTINGS at once and hears nothing before the preface.
-    pub(crate) fn server(io: T, config: Config) -> Self {
-        Driver::new(io, Role::Server, config)
+    pub(crate) fn server(io: T, config: impl Into<SharedValue<Config>>) -> Self {
+        Driver::new(io, Role::Server, config.into())
     }
 
     /// With a timer, limits on time wake the task.
@@ -188,7 +189,7 @@ where
         &mut self.connection
     }
 
-    fn new(io: T, role: Role, config: Config) -> Self {
+    fn new(io: T, role: Role, config: SharedValue<Config>) -> Self {
         let (preface, first) = match role {
             Role::Client => (Preface::from_server(), PREFACE),
             Role::Server => (Preface::from_client(), &[][..]),

@@ -41,11 +41,12 @@ use crate::error::{Error, Initiator, Misuse, Violation};
 use crate::frame::{Reason, Setting, StreamId};
 use crate::hpack;
 use crate::message::Priority;
+use crate::sync::SharedValue;
 
 /// One end of a connection.
 pub(crate) struct Connection<R: Ports> {
     pub(super) role: Role,
-    pub(super) config: Config,
+    pub(super) config: SharedValue<Config>,
     pub(super) ports: R,
     pub(super) streams: Streams<R::Port>,
     pub(super) scheduler: Scheduler,
@@ -121,7 +122,12 @@ pub(crate) enum Event {
 impl<R: Ports> Connection<R> {
     /// The beginning of a connection; our SETTINGS wait to be written. The preface of a client is
     /// the caller's to write and of the peer's to check.
-    pub(crate) fn new(role: Role, config: Config, ports: R) -> Connection<R> {
+    pub(crate) fn new(
+        role: Role,
+        config: impl Into<SharedValue<Config>>,
+        ports: R,
+    ) -> Connection<R> {
+        let config = config.into();
         let mut recv_window = RecvWindow::new(DEFAULT_WINDOW);
         if let Some(size) = config.initial_connection_window_size {
             recv_window.resize(size);
@@ -204,7 +210,7 @@ impl<R: Ports> Connection<R> {
 
     /// The receive window of the connection shall have this size.
     pub(crate) fn user_set_target_window(&mut self, size: u32) {
-        self.config.initial_connection_window_size = Some(size);
+        SharedValue::make_mut(&mut self.config).initial_connection_window_size = Some(size);
         self.recv_window.resize(size);
     }
 

@@ -34,7 +34,7 @@ pub(super) struct Queue {
     kind: Kind,
     first: Option<Slot>,
     last: Option<Slot>,
-    length: usize,
+    length: u32,
 }
 
 impl Queue {
@@ -51,7 +51,7 @@ impl Queue {
     }
 
     pub(super) fn len(&self) -> usize {
-        self.length
+        self.length as usize
     }
 
     pub(super) fn first(&self) -> Option<Slot> {

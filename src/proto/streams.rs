@@ -6,6 +6,7 @@
 
 use std::collections::HashMap;
 use std::hash::{BuildHasher, Hasher, RandomState};
+use std::num::NonZeroU32;
 
 use slab::Slab;
 
@@ -40,8 +41,8 @@ impl Key {
         }
     }
 
-    pub(super) const fn slot(self) -> Slot {
-        Slot(self.slot)
+    pub(super) fn slot(self) -> Slot {
+        Slot::new(self.slot as usize)
     }
 }
 
@@ -49,9 +50,20 @@ const GENERATIONS: u32 = u32::MAX >> 1;
 /// An odd number without pattern (the golden ratio).
 const SPREAD: u64 = 0x9e37_79b9_7f4a_7c15;
 
-/// The place of a stream in the table. Only valid while the stream is there.
+/// The place of a stream in the table, counted from one: lists of slots need half the memory.
+/// Only valid while the stream is there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Slot(pub(super) u32);
+pub(super) struct Slot(NonZeroU32);
+
+impl Slot {
+    fn new(index: usize) -> Slot {
+        Slot(NonZeroU32::MIN.saturating_add(index as u32))
+    }
+
+    fn index(self) -> usize {
+        self.0.get() as usize - 1
+    }
+}
 
 /// All streams that have a slot.
 pub(super) struct Streams<P: Port> {
@@ -72,8 +84,8 @@ impl<P: Port> Streams<P> {
     /// Gives the stream a slot and a key.
     pub(super) fn insert(&mut self, mut stream: Stream<P>) -> Slot {
         let entry = self.slots.vacant_entry();
-        let slot = Slot(entry.key() as u32);
-        let key = Key::new(slot.0, self.next_generation);
+        let slot = Slot::new(entry.key());
+        let key = Key::new(entry.key() as u32, self.next_generation);
         self.next_generation = self.next_generation.wrapping_add(1);
         stream.key = key;
         self.index.insert(stream.id, slot);
@@ -83,7 +95,7 @@ impl<P: Port> Streams<P> {
 
     /// Frees the slot. Whoever calls this must have settled what the stream held.
     pub(super) fn take(&mut self, slot: Slot) -> Option<Stream<P>> {
-        let stream = self.slots.try_remove(slot.0 as usize)?;
+        let stream = self.slots.try_remove(slot.index())?;
         self.index.remove(&stream.id);
         Some(stream)
     }
@@ -100,11 +112,11 @@ impl<P: Port> Streams<P> {
     }
 
     pub(super) fn at(&self, slot: Slot) -> Option<&Stream<P>> {
-        self.slots.get(slot.0 as usize)
+        self.slots.get(slot.index())
     }
 
     pub(super) fn at_mut(&mut self, slot: Slot) -> Option<&mut Stream<P>> {
-        self.slots.get_mut(slot.0 as usize)
+        self.slots.get_mut(slot.index())
     }
 
     pub(super) fn len(&self) -> usize {
@@ -119,7 +131,7 @@ impl<P: Port> Streams<P> {
     pub(super) fn slots(&self) -> Vec<Slot> {
         self.slots
             .iter()
-            .map(|(slot, _)| Slot(slot as u32))
+            .map(|(index, _)| Slot::new(index))
             .collect()
     }
 }
@@ -129,7 +141,7 @@ impl<P: Port> Streams<P> {
     pub(super) fn iter(&self) -> impl Iterator<Item = (Slot, &Stream<P>)> {
         self.slots
             .iter()
-            .map(|(slot, stream)| (Slot(slot as u32), stream))
+            .map(|(index, stream)| (Slot::new(index), stream))
     }
 }
 

@@ -12,6 +12,7 @@ use tokio::io::{AsyncRead, AsyncWrite};
 
 use crate::driver::{Driver, SharedTimer, Timer};
 use crate::proto::Config;
+use crate::sync::SharedValue;
 
 /// The largest flow-control window.
 //= RFC 9113 §6.9.1 a window must not exceed 2^31-1 octets
@@ -45,7 +46,8 @@ const MAX_WINDOW: u32 = (1 << 31) - 1;
 /// ```
 #[derive(Clone, Debug)]
 pub struct Builder<Side> {
-    config: Config,
+    /// Connections refer to it; a change makes a new one.
+    config: SharedValue<Config>,
     timer: Option<SharedTimer>,
     side: PhantomData<Side>,
 }
@@ -54,7 +56,10 @@ impl<Side> Builder<Side> {
     /// A builder with every option at its default.
     pub fn new() -> Self {
         Builder {
-            config: Config::default(),
+            config: SharedValue::new(Config {
+                timed: false,
+                ..Config::default()
+            }),
             timer: None,
             side: PhantomData,
         }
@@ -72,7 +77,7 @@ impl<Side> Builder<Side> {
     /// whose output nobody takes. What was set before for one of these is replaced, what is set
     /// afterwards replaces it; other options stay as they are.
     pub fn hardened(&mut self) -> &mut Self {
-        self.config.harden();
+        self.config_mut().harden();
         self
     }
 
@@ -84,7 +89,7 @@ impl<Side> Builder<Side> {
     ///
     /// [s]: https://www.rfc-editor.org/rfc/rfc9113.html#section-6.9.2
     pub fn initial_window_size(&mut self, size: u32) -> &mut Self {
-        self.config.initial_window_size = size.min(MAX_WINDOW);
+        self.config_mut().initial_window_size = size.min(MAX_WINDOW);
         self
     }
 
@@ -112,7 +117,7 @@ impl<Side> Builder<Side> {
     /// As unread data is read or dropped, the window closes again to its size. A peer that is read in
     /// time never sees more than that.
     pub fn initial_connection_window_size(&mut self, size: u32) -> &mut Self {
-        self.config.initial_connection_window_size = Some(size.min(MAX_WINDOW));
+        self.config_mut().initial_connection_window_size = Some(size.min(MAX_WINDOW));
         self
     }
 
@@ -136,7 +141,7 @@ impl<Side> Builder<Side> {
     /// options.adaptive_window(32 << 20);
     /// ```
     pub fn adaptive_window(&mut self, budget: u32) -> &mut Self {
-        self.config.window_budget = Some(budget);
+        self.config_mut().window_budget = Some(budget);
         self
     }
 
@@ -154,7 +159,7 @@ impl<Side> Builder<Side> {
             (1 << 14..1 << 24).contains(&max),
             "max_frame_size is within 16384 and 16777215"
         );
-        self.config.max_frame_size = Some(max);
+        self.config_mut().max_frame_size = Some(max);
         self
     }
 
@@ -165,7 +170,7 @@ impl<Side> Builder<Side> {
     /// request over it is answered with 431, another message over it is refused with a stream
     /// error. Nothing beyond the limit is kept in memory.
     pub fn max_header_list_size(&mut self, max: u32) -> &mut Self {
-        self.config.max_header_list_size = Some(max);
+        self.config_mut().max_header_list_size = Some(max);
         self
     }
 
@@ -177,7 +182,7 @@ impl<Side> Builder<Side> {
     ///
     /// [s]: https://www.rfc-editor.org/rfc/rfc9113.html#section-10.5.1
     pub fn max_header_fields(&mut self, max: usize) -> &mut Self {
-        self.config.limits.max_header_fields = max;
+        self.config_mut().limits.max_header_fields = max;
         self
     }
 
@@ -185,7 +190,7 @@ impl<Side> Builder<Side> {
     ///
     /// Default: 4096. Announced as SETTINGS_HEADER_TABLE_SIZE. The table costs that much memory.
     pub fn header_table_size(&mut self, size: u32) -> &mut Self {
-        self.config.header_table_size = Some(size);
+        self.config_mut().header_table_size = Some(size);
         self
     }
 
@@ -198,7 +203,7 @@ impl<Side> Builder<Side> {
     ///
     /// [s]: https://www.rfc-editor.org/rfc/rfc9113.html#section-5.1.2
     pub fn max_concurrent_streams(&mut self, max: u32) -> &mut Self {
-        self.config.max_concurrent_streams = Some(max);
+        self.config_mut().max_concurrent_streams = Some(max);
         self
     }
 
@@ -207,7 +212,7 @@ impl<Side> Builder<Side> {
     ///
     /// Default: 50. When there are more the oldest is forgotten.
     pub fn max_concurrent_reset_streams(&mut self, max: usize) -> &mut Self {
-        self.config.max_concurrent_reset_streams = max;
+        self.config_mut().max_concurrent_reset_streams = max;
         self
     }
 
@@ -216,7 +221,7 @@ impl<Side> Builder<Side> {
     ///
     /// Default: 1 second.
     pub fn reset_stream_duration(&mut self, dur: Duration) -> &mut Self {
-        self.config.reset_stream_duration = dur;
+        self.config_mut().reset_stream_duration = dur;
         self
     }
 
@@ -227,7 +232,7 @@ impl<Side> Builder<Side> {
     /// connection, which an honest proxy in front of many clients would reach some day;
     /// [`max_faults`](Self::max_faults) is a limit to their rate.
     pub fn max_local_error_reset_streams(&mut self, max: Option<usize>) -> &mut Self {
-        self.config.max_local_error_reset_streams = max;
+        self.config_mut().max_local_error_reset_streams = max;
         self
     }
 
@@ -237,7 +242,7 @@ impl<Side> Builder<Side> {
     /// Default: 20. Such streams no longer count as open, so the limit on concurrent streams does
     /// not bound them.
     pub fn max_pending_accept_reset_streams(&mut self, max: usize) -> &mut Self {
-        self.config.max_pending_accept_reset_streams = max;
+        self.config_mut().max_pending_accept_reset_streams = max;
         self
     }
 
@@ -249,7 +254,7 @@ impl<Side> Builder<Side> {
     /// budget, and small messages that are not read at once can use it up. Here they are joined while
     /// they wait, whatever the peer cuts them into, and take a few times their length at most.
     pub fn data_frame_budget(&mut self, budget: usize) -> &mut Self {
-        self.config.data_frame_budget = Some(budget);
+        self.config_mut().data_frame_budget = Some(budget);
         self
     }
 
@@ -268,7 +273,7 @@ impl<Side> Builder<Side> {
             u32::try_from(max).is_ok(),
             "max_send_buffer_size is at most u32::MAX"
         );
-        self.config.max_send_buffer_size = max;
+        self.config_mut().max_send_buffer_size = max;
         self
     }
 
@@ -280,7 +285,7 @@ impl<Side> Builder<Side> {
     /// whatever is sent; [`poll_capacity`](crate::SendStream::poll_capacity) offers no more than is
     /// left, and what `send_data` brings beyond it is buffered nevertheless.
     pub fn send_room(&mut self, size: usize) -> &mut Self {
-        self.config.send_room = size;
+        self.config_mut().send_room = size;
         self
     }
 
@@ -291,7 +296,7 @@ impl<Side> Builder<Side> {
     /// waits behind one batch at most. Let it have half the [`send_room`](Self::send_room) at most: a
     /// batch that takes all there is leaves nothing to choose from.
     pub fn batch_size(&mut self, size: usize) -> &mut Self {
-        self.config.batch_size = size;
+        self.config_mut().batch_size = size;
         self
     }
 
@@ -306,6 +311,7 @@ impl<Side> Builder<Side> {
     /// [`settings_timeout`](Self::settings_timeout) are looked at only when the connection has
     /// something else to do. [`Timer`] shows one for tokio.
     pub fn timer(&mut self, timer: impl Timer) -> &mut Self {
+        self.config_mut().timed = true;
         self.timer = Some(SharedTimer::new(timer));
         self
     }
@@ -313,15 +319,13 @@ impl<Side> Builder<Side> {
     /// The driver that `start` makes of the options, with the timer.
     pub(crate) fn start<T, B>(
         &self,
-        start: impl FnOnce(Config) -> Driver<T, B>,
+        start: impl FnOnce(SharedValue<Config>) -> Driver<T, B>,
     ) -> Box<Driver<T, B>>
     where
         T: AsyncRead + AsyncWrite + Unpin,
         B: Buf,
     {
-        let mut config = self.config.clone();
-        config.timed = self.timer.is_some();
-        let mut driver = Box::new(start(config));
+        let mut driver = Box::new(start(SharedValue::clone(&self.config)));
         if let Some(timer) = &self.timer {
             driver.set_timer(timer.clone());
         }
@@ -330,7 +334,7 @@ impl<Side> Builder<Side> {
 
     /// For the options that one side alone has.
     pub(crate) fn config_mut(&mut self) -> &mut Config {
-        &mut self.config
+        SharedValue::make_mut(&mut self.config)
     }
 }
 
