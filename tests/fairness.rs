@@ -6,8 +6,8 @@
 mod client;
 mod support;
 
-use client::{Client, run};
-use support::{CANCEL, flag, kind, priority_update, reset};
+use client::{Client, run, run_against};
+use support::{CANCEL, Frame, flag, frame, headers, kind, priority_update, reset};
 
 const PIPE: usize = 64 * 1024;
 const QUANTUM: usize = 16 * 1024;
@@ -15,48 +15,54 @@ const BATCH: usize = 128 * 1024;
 const ROOM: usize = 256 * 1024;
 
 /// Downloads of `size` bytes each on 20 streams, the connection's window opened `grant` bytes at a
-/// time; looks at the shares up to `percent` of the total.
-fn downloads(grant: usize, size: usize, percent: usize) {
+/// time; looks at the shares at each hundredth of the total up to `percent`.
+async fn downloads(client: &mut Client, grant: usize, size: usize, percent: usize) -> Worst {
     const STREAMS: usize = 20;
     let hundredth = STREAMS * size / 100;
-    run(PIPE, async |client| {
-        client.wide_windows().await;
-        for _ in 0..STREAMS {
-            client.ask(&format!("/bytes/{size}"), "").await;
+    client.wide_windows().await;
+    for _ in 0..STREAMS {
+        client.ask(&format!("/bytes/{size}"), "").await;
+    }
+    let mut window = 65_535;
+    let mut next = 2;
+    let mut worst = Worst::default();
+    while next <= percent {
+        assert!(client.next().await.is_some(), "stalled: {:?}", client.got);
+        while next <= percent && client.total >= next * hundredth {
+            worst.look_at(client, grant, next);
+            next += 1;
         }
-        let mut window = 65_535;
-        let mut next = 2;
-        while next <= percent && client.ended.len() < STREAMS {
-            assert!(client.next().await.is_some(), "stalled: {:?}", client.got);
-            if client.total >= next * hundredth {
-                check_shares(client, grant, next);
-                next += 1;
-            }
-            if client.total == window {
-                client.grant(grant).await;
-                window += grant;
-            }
+        if client.total == window {
+            client.grant(grant).await;
+            window += grant;
         }
-    });
+    }
+    worst
 }
 
-fn check_shares(client: &Client, grant: usize, percent: usize) {
-    let live = client
-        .got
-        .iter()
-        .filter(|(id, _)| !client.ended.contains(id));
-    let shares: Vec<usize> = live.map(|(_, bytes)| *bytes).collect();
-    let (Some(most), Some(least)) = (shares.iter().max(), shares.iter().min()) else {
-        return;
-    };
-    let spread = most - least;
-    assert!(
-        spread <= grant.min(QUANTUM),
-        "{spread} apart at {percent} %"
-    );
-    let least_index = if percent < 4 { 0.999 } else { 0.9995 };
-    let index = jain(&shares);
-    assert!(index >= least_index, "Jain's index {index} at {percent} %");
+/// How far streams were apart.
+#[derive(Debug, Default)]
+struct Worst {
+    spread: usize,
+    /// At 2 and 3 %, and from 4 % on.
+    indices: [Option<f64>; 2],
+}
+
+impl Worst {
+    fn look_at(&mut self, client: &Client, grant: usize, percent: usize) {
+        let shares: Vec<usize> = client.got.values().copied().collect();
+        let spread = shares.iter().max().unwrap() - shares.iter().min().unwrap();
+        assert!(
+            spread <= grant.min(QUANTUM),
+            "{spread} apart at {percent} %: {shares:?}"
+        );
+        let index = jain(&shares);
+        let least = if percent < 4 { 0.999 } else { 0.9995 };
+        assert!(index >= least, "Jain's index {index} at {percent} %");
+        self.spread = self.spread.max(spread);
+        let worst = &mut self.indices[usize::from(percent >= 4)];
+        *worst = Some(worst.map_or(index, |worst| worst.min(index)));
+    }
 }
 
 fn jain(shares: &[usize]) -> f64 {
@@ -68,12 +74,33 @@ fn jain(shares: &[usize]) -> f64 {
 #[test]
 fn downloads_share_a_window_that_opens_64_kib_at_a_time() {
     // 16 KiB more or less are a small part of a share only if the bodies are large.
-    downloads(64 * 1024, 10 << 20, 25);
+    run(PIPE, async |client| {
+        downloads(client, 64 * 1024, 10 << 20, 25).await;
+    });
 }
 
 #[test]
 fn downloads_share_a_window_that_opens_1_kib_at_a_time() {
-    downloads(1024, 1_000_000, 100);
+    run(PIPE, async |client| {
+        downloads(client, 1024, 1_000_000, 100).await;
+    });
+}
+
+/// `FAIRNESS` is where a server listens that has `/bytes/N`, as `serve` does.
+#[test]
+#[ignore = "needs another program: `.ci/interop fairness` starts it"]
+fn downloads_from_another_program_share_small_windows() {
+    let server = std::env::var("FAIRNESS").expect("FAIRNESS is an address");
+    for (grant, size) in [(64 * 1024, 10 << 20), (1024, 1_000_000)] {
+        run_against(&server, async |client| {
+            let worst = downloads(client, grant, size, 100).await;
+            let [early, late] = worst.indices.map(Option::unwrap);
+            println!(
+                "steps of {grant}, 20 of {size} bytes: {} apart, Jain's index {early:.5} from 2 %, {late:.5} from 4 % on",
+                worst.spread
+            );
+        });
+    }
 }
 
 /// Opens so many streams that the window of the connection is used up.
@@ -330,5 +357,71 @@ fn a_lower_level_is_not_starved() {
             client.got
         );
         assert!(client.got[&1] > 4 * client.got[&7], "{:?}", client.got);
+    });
+}
+
+/// The DATA frames of four bodies that share windows opened in steps; with or without the signals of
+/// RFC 7540, in HEADERS and in frames of their own.
+fn order_under(signals: bool) -> Vec<(u32, usize)> {
+    let mut order = Vec::new();
+    run(PIPE, async |client| {
+        client.wide_windows().await;
+        let ids = [1, 3, 5, 7];
+        for id in ids {
+            let mut head = headers(id).request("GET", "/large/1000000").end_stream();
+            if signals {
+                // Exclusive, below the one before it.
+                head = head.depends_on(id.saturating_sub(2) | 1 << 31);
+            }
+            client.got.insert(id, 0);
+            client.send(head).await;
+        }
+        for step in 0..20 {
+            if signals {
+                let (id, weight) = (ids[step % 4], 13 * step as u8);
+                let [a, b, c, d] = ((id + 2) % 8).to_be_bytes();
+                let signal = frame(kind::PRIORITY, 0, id, [a, b, c, d, weight]);
+                client.send(signal).await;
+            }
+            client.grant(100_000).await;
+            let data = client.rest().await;
+            let data = data.iter().filter(|frame| frame.kind == kind::DATA);
+            order.extend(data.map(|frame: &Frame| (frame.id, frame.payload.len())));
+        }
+    });
+    order
+}
+
+#[test]
+fn priorities_of_rfc_7540_change_no_order() {
+    let plain = order_under(false);
+    assert!(plain.len() > 100, "{} frames", plain.len());
+    assert_eq!(order_under(true), plain);
+}
+
+#[test]
+fn who_holds_a_grant_and_sends_nothing_delays_nobody() {
+    const HOLDERS: usize = 10;
+    run(PIPE, async |client| {
+        // The window is used up, and the room full.
+        starve(client, 10).await;
+        for _ in 0..HOLDERS {
+            client.ask("/hold", "").await;
+        }
+        client.rest().await;
+        let stats = client.seen.stats.borrow().unwrap();
+        assert!(stats.waiting_for_room >= HOLDERS, "{stats:?}");
+        let mut granted = 65_535;
+        while client.ended.len() < 10 {
+            client.grant(PIPE).await;
+            granted += PIPE;
+            client.rest().await;
+            let all = 10 * 1_000_000 + HOLDERS * QUANTUM;
+            assert_eq!(client.total, granted.min(all), "no window is left unused");
+        }
+        let stats = client.seen.stats.borrow().unwrap();
+        assert_eq!(client.seen.holding.get(), HOLDERS);
+        assert_eq!((stats.waiting_for_room, stats.room_used), (0, 0));
+        assert_eq!(stats.stalled_turns, 0);
     });
 }

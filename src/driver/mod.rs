@@ -173,11 +173,12 @@ where
         &self.connection
     }
 
-    /// What the connection has done, with what only reads and writes know.
+    /// What the connection has done, with what only reads, writes and handles know.
     pub(crate) fn stats(&self) -> Stats {
         Stats {
             reads_below_floor: self.reader.below_floor(),
             writes: self.writer.writes(),
+            sent_beyond_capacity: self.hub.shared().beyond_capacity(),
             ..self.connection.stats()
         }
     }
@@ -383,10 +384,13 @@ where
             self.reader.rest();
             self.writer.rest();
         }
-        match self.alarm.poll(cx, self.deadline()) {
-            Poll::Ready(()) => Turn::Again,
-            Poll::Pending => Turn::Wait,
+        if self.alarm.poll(cx, self.deadline()).is_ready() {
+            return Turn::Again;
         }
+        if wrote == Halt::Idle && !self.is_broken() {
+            self.connection.fall_asleep();
+        }
+        Turn::Wait
     }
 
     /// Another turn follows; but producers that were woken run first, so that the next batch is

@@ -74,11 +74,13 @@ impl<B: Buf> Outbox<B> {
 
     pub(super) fn send_data(&self, data: B, end: bool) -> Result<(), Error> {
         let bytes = length_of(&data)?;
-        let room = self.inbox.shared().room();
+        let shared = self.inbox.shared();
+        let room = shared.room();
         self.change(data, |queue, data| {
             queue.expect_phase_body()?;
             queue.count_content(bytes, end)?;
             if bytes > 0 {
+                shared.note_beyond_capacity(bytes.saturating_sub(self.space_for(queue)));
                 let data = data.take().into_iter();
                 data.for_each(|data| queue.waiting_for_task.data.push_back(data));
                 room.charge(queue.account.queue(bytes));
@@ -381,14 +383,20 @@ impl<B: Buf> Outbox<B> {
 
     fn capacity_of(&self, queue: &Queue<B>) -> usize {
         let account = &queue.account;
-        if !matches!(queue.phase, Phase::Head | Phase::Body) || account.is_offering() {
+        if !matches!(queue.phase, Phase::Head | Phase::Body) {
             return 0;
         }
         let requested = usize::try_from(account.requested.saturating_sub(account.queued));
-        requested
-            .unwrap_or(usize::MAX)
-            .min(self.bound_of(account))
-            .min(account.room(self.inbox.shared().room()))
+        requested.unwrap_or(usize::MAX).min(self.space_for(queue))
+    }
+
+    /// What there is for whoever asks: the capacity, had enough been asked for.
+    fn space_for(&self, queue: &Queue<B>) -> usize {
+        if queue.account.is_offering() {
+            return 0;
+        }
+        let room = queue.account.room(self.inbox.shared().room());
+        self.bound_of(&queue.account).min(room)
     }
 
     /// What the stream's window and its own bound allow.

@@ -38,6 +38,8 @@ pub(crate) struct Shared {
     resumed: AtomicBool,
     /// Receive credit released by streams whose slot is gone.
     credit: AtomicUsize,
+    /// Bytes that were handed over although there was no capacity for them.
+    beyond_capacity: AtomicUsize,
     /// Streams opened by the peer that the application still has handles of.
     held: AtomicUsize,
     /// `SendRequest` handles.
@@ -68,6 +70,7 @@ impl Shared {
             recv_window: AtomicU32::new(limits.recv_window),
             resumed: AtomicBool::new(false),
             credit: AtomicUsize::new(0),
+            beyond_capacity: AtomicUsize::new(0),
             held: AtomicUsize::new(0),
             requesters: AtomicUsize::new(0),
             ping: UserPing::default(),
@@ -101,6 +104,11 @@ impl Shared {
     /// Whether producers were woken since the last call: they should run before the next batch.
     pub(crate) fn take_resumed(&self) -> bool {
         self.resumed.load(Ordering::Relaxed) && self.resumed.swap(false, Ordering::Relaxed)
+    }
+
+    /// Bytes that were handed over although there was no capacity for them.
+    pub(crate) fn beyond_capacity(&self) -> u64 {
+        self.beyond_capacity.load(Ordering::Relaxed) as u64
     }
 
     pub(crate) fn take_ping(&self) -> Option<[u8; 8]> {
@@ -254,6 +262,12 @@ impl Shared {
     pub(super) fn add_credit(&self, bytes: usize) {
         if self.credit.fetch_add(bytes, Ordering::AcqRel) == 0 {
             self.task.wake();
+        }
+    }
+
+    pub(super) fn note_beyond_capacity(&self, bytes: usize) {
+        if bytes > 0 {
+            self.beyond_capacity.fetch_add(bytes, Ordering::Relaxed);
         }
     }
 

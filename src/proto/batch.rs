@@ -59,8 +59,10 @@ pub(super) struct Ticket(u64);
 pub(super) struct HeadPlace(usize);
 
 impl<B: Buf> Batch<B> {
-    /// `target`: the size at which a batch is full. The last frame may exceed it.
+    /// `target`: the size at which a batch is full. The last frame may exceed it. One that is empty is
+    /// not even half full, or nothing would ever leave.
     pub(crate) fn new(target: usize) -> Batch<B> {
+        let target = target.max(2);
         Batch {
             octets: BytesMut::new(),
             segments: VecDeque::new(),

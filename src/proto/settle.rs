@@ -188,6 +188,23 @@ impl<R: Ports> Connection<R> {
         std::mem::take(&mut self.set_aside) > 0 && !self.waiting_in_list.is_empty()
     }
 
+    /// The task goes to sleep, and the transport has taken all that it was given. That nothing is left
+    /// which `fill` would find is what `settle` sees to (I1); here it is counted if it is not so.
+    pub(crate) fn fall_asleep(&mut self) {
+        self.stats.stalled_turns += u64::from(self.could_fill());
+    }
+
+    /// Whether `fill` would find anything, from the lists alone.
+    fn could_fill(&self) -> bool {
+        let may_open = self.counts.local < self.settings.peer.max_streams;
+        let has_heads = self.scheduler.next_promise().is_some()
+            || self.scheduler.next_head().is_some()
+            || may_open && self.scheduler.next_open().is_some();
+        let has_data = self.scheduler.has_turns() && self.connection_credit() > 0;
+        let is_owing = !self.control.is_empty() || !self.replies.is_empty();
+        self.shutdown.is_listening() && (has_heads || has_data || is_owing)
+    }
+
     /// Nobody is left who could read or write: what is not finished is cancelled.
     fn cancel_if_abandoned(&mut self, slot: Slot) {
         let Some(stream) = self.streams.at_mut(slot) else {

@@ -44,6 +44,9 @@ pub struct Stats {
     pub turns: u64,
     /// Turns that found nothing to read, to take from handles, or to write.
     pub idle_turns: u64,
+    /// Turns after which the task slept although something could have been sent: it was on a list, the
+    /// windows were open, and the I/O type had taken all that went before. There are none.
+    pub stalled_turns: u64,
     /// Batches begun. Divide by this for what a batch holds on average.
     pub batches: u64,
     /// Bytes in all batches, frame heads included.
@@ -65,6 +68,9 @@ pub struct Stats {
     pub waiting_for_credit: usize,
     /// Now: producers that wait for send room.
     pub waiting_for_room: usize,
+    /// Bytes that `send_data` brought beyond what window, buffer and send room left for them. `send`
+    /// brings none.
+    pub sent_beyond_capacity: u64,
     /// Now: bytes of the send room that are in use.
     pub room_used: usize,
 }

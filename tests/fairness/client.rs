@@ -10,7 +10,8 @@ use bytes::Bytes;
 use fairmux::server::{Builder, SendResponse};
 use fairmux::{Error, Reason, SendStream, Stats};
 use http::{HeaderMap, Response};
-use tokio::io::{AsyncReadExt, AsyncWriteExt, DuplexStream, duplex};
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, DuplexStream, duplex};
+use tokio::net::TcpStream;
 use tokio::task::{LocalSet, spawn_local};
 use tokio::time::{sleep, timeout};
 
@@ -26,10 +27,17 @@ pub(crate) struct Seen {
     /// Bytes that `send` has accepted.
     pub(crate) accepted: Rc<Cell<usize>>,
     pub(crate) stats: Rc<RefCell<Option<Stats>>>,
+    /// Streams of `/hold` that have capacity and do not use it.
+    pub(crate) holding: Rc<Cell<usize>>,
 }
 
+/// What leads to the server.
+trait Io: AsyncRead + AsyncWrite + Unpin {}
+
+impl<T: AsyncRead + AsyncWrite + Unpin> Io for T {}
+
 pub(crate) struct Client {
-    io: DuplexStream,
+    io: Box<dyn Io>,
     input: Vec<u8>,
     /// Bytes of DATA by stream.
     pub(crate) got: BTreeMap<u32, usize>,
@@ -38,6 +46,8 @@ pub(crate) struct Client {
     pub(crate) total: usize,
     pub(crate) seen: Seen,
     next_id: u32,
+    /// A server that says nothing for so long has nothing to say.
+    silence: Duration,
 }
 
 /// Runs a script with virtual time: waiting costs none, and nothing can hang.
@@ -50,21 +60,41 @@ pub(crate) fn run(pipe: usize, script: impl AsyncFnOnce(&mut Client)) {
         let (near, far) = duplex(pipe);
         let seen = Seen::default();
         spawn_local(serve(far, seen.clone()));
+        let mut client = Client::new(Box::new(near), seen, Duration::from_secs(1)).await;
+        script(&mut client).await;
+    });
+}
+
+/// Runs a script against another program, which listens here.
+pub(crate) fn run_against(server: &str, script: impl AsyncFnOnce(&mut Client)) {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build();
+    runtime.unwrap().block_on(async {
+        let io = TcpStream::connect(server).await.unwrap();
+        io.set_nodelay(true).unwrap();
+        let silence = Duration::from_secs(60);
+        let mut client = Client::new(Box::new(io), Seen::default(), silence).await;
+        script(&mut client).await;
+    });
+}
+
+impl Client {
+    async fn new(io: Box<dyn Io>, seen: Seen, silence: Duration) -> Client {
         let mut client = Client {
-            io: near,
+            io,
             input: Vec::new(),
             got: BTreeMap::new(),
             ended: Vec::new(),
             total: 0,
             seen,
             next_id: 1,
+            silence,
         };
         client.write(b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n").await;
-        script(&mut client).await;
-    });
-}
+        client
+    }
 
-impl Client {
     /// Sends SETTINGS with this window for each stream.
     pub(crate) async fn stream_windows(&mut self, size: u32) {
         let frame = settings().set(setting::INITIAL_WINDOW_SIZE, size);
@@ -114,7 +144,7 @@ impl Client {
                 return Some(frame);
             }
             let reading = self.io.read_buf(&mut self.input);
-            match timeout(Duration::from_secs(1), reading).await {
+            match timeout(self.silence, reading).await {
                 Ok(Ok(n)) if n > 0 => {}
                 Ok(end) => panic!("the connection ended: {end:?}"),
                 Err(_) => return None,
@@ -179,6 +209,7 @@ async fn answer(path: String, mut respond: SendResponse<Bytes>, seen: Seen) -> R
     }
     let mut body = respond.send_response(Response::new(()), false)?;
     match path.rsplit('/').next() {
+        Some("hold") => hold(&mut body, &seen).await,
         Some("trailers") => {
             let mut trailers = HeaderMap::new();
             trailers.insert("checksum", "1".parse().unwrap());
@@ -213,4 +244,17 @@ async fn produce(body: &mut SendStream<Bytes>, size: usize, seen: &Seen) -> Resu
     body.send(Bytes::from_static(&ZEROS).slice(..size)).await?;
     seen.accepted.set(seen.accepted.get() + size);
     Ok(())
+}
+
+/// Sends as much as it may have buffered in any case, waits for more, and then does nothing with it.
+async fn hold(body: &mut SendStream<Bytes>, seen: &Seen) -> Result<(), Error> {
+    produce(body, 16 * 1024, seen).await?;
+    body.reserve_capacity(1 << 20);
+    while let Some(capacity) = poll_fn(|cx| body.poll_capacity(cx)).await {
+        if capacity? > 0 {
+            seen.holding.set(seen.holding.get() + 1);
+            break;
+        }
+    }
+    std::future::pending().await
 }

@@ -1,6 +1,7 @@
 //! Tests of the hand-over. Each `loom_*` test is one race: under `--cfg fairmux_loom` every order
 //! of its steps is tried, otherwise it runs many times with real threads.
 
+mod loom_ending;
 mod loom_inbox;
 mod loom_mailbox;
 mod loom_outbox;

@@ -443,3 +443,33 @@ fn informational_responses_come_in_order_to_who_waits_for_them() {
     }
     assert!(poll_once(|cx| reader.poll_informational(cx)).is_pending());
 }
+
+#[test]
+fn what_is_sent_beyond_the_capacity_is_counted() {
+    let hub = hub(9000);
+    let (_cell, writer, _reader) = answering(&hub);
+    // Nothing was reserved, but there is space for it: the floor, and two thirds of the room.
+    writer.send_data(body(FLOOR + 6000), false).unwrap();
+    assert_eq!(hub.shared().beyond_capacity(), 0);
+    writer.send_data(body(10), false).unwrap();
+    assert_eq!(hub.shared().beyond_capacity(), 10);
+    hub.set_initial_window(5);
+    let (_cell, late, _reader) = answering(&hub);
+    late.send_data(body(12), true).unwrap();
+    assert_eq!(
+        hub.shared().beyond_capacity(),
+        10 + 7,
+        "the window is short"
+    );
+    assert!(late.send_data(body(100), false).is_err());
+    assert_eq!(hub.shared().beyond_capacity(), 10 + 7);
+}
+
+#[test]
+fn send_brings_nothing_beyond_the_capacity() {
+    let hub = hub(9000);
+    let (_cell, writer, _reader) = answering(&hub);
+    let mut value = Some(body(10 * FLOOR));
+    assert!(poll_once(|cx| writer.poll_send(cx, &mut value)).is_pending());
+    assert_eq!(hub.shared().beyond_capacity(), 0);
+}

@@ -30,6 +30,11 @@ pub(crate) struct Fairness {
 
 /// Every stream is where it says, and nowhere else; every window adds up.
 pub(crate) fn check_streams<R: Ports>(conn: &Connection<R>) {
+    assert_eq!(
+        conn.stats().stalled_turns,
+        0,
+        "I1: asleep with something to send"
+    );
     assert!(
         conn.recv_window.is_conserved(),
         "I5: the connection's window"

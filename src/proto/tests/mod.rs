@@ -13,6 +13,7 @@ mod reset;
 mod scheduler;
 mod script;
 mod settings;
+mod shares;
 mod shutdown;
 mod sim;
 mod stats;

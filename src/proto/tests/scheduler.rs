@@ -9,7 +9,7 @@ use crate::proto::settle::QUANTUM;
 use crate::proto::{Config, Role};
 
 /// A server with so many requests, the windows of all as good as open.
-fn busy(streams: u32, config: Config) -> (Script, Vec<Hand>) {
+pub(super) fn busy(streams: u32, config: Config) -> (Script, Vec<Hand>) {
     let mut script = Script::new(Role::Server, config);
     script.settings([Setting::InitialWindowSize(1 << 30)]);
     script.window(0, 1 << 30);
@@ -24,7 +24,7 @@ fn busy(streams: u32, config: Config) -> (Script, Vec<Hand>) {
     (script, hands)
 }
 
-fn order(frames: &[Frame]) -> Vec<u32> {
+pub(super) fn order(frames: &[Frame]) -> Vec<u32> {
     data_of(frames)
         .into_iter()
         .map(|(stream, _)| stream)

@@ -338,6 +338,9 @@ impl World {
             self.grants[side] = grants;
         }
         self.grants[side] = end.conn.stats().room_grants;
+        if end.batch.is_empty() {
+            end.conn.fall_asleep();
+        }
         check_full(&end.conn, end.batch.remaining(), side);
         check_room(&end.conn);
         self.fairness[side].check(&end.conn);

@@ -88,3 +88,36 @@ fn only_small_payloads_are_copied_and_they_are_counted() {
         assert_eq!(after.data_copied - before.data_copied, copied);
     }
 }
+
+/// Whether a server counts it that it sleeps after `act`.
+fn is_stalled(act: impl FnOnce(&mut Pair, &super::pair::Hand)) -> bool {
+    let mut pair = Pair::new(Config::default(), Config::default());
+    let hand = pair.client.get("/");
+    pair.step();
+    let answer = pair.at_server(&hand);
+    answer.respond(200, false);
+    pair.drive();
+    act(&mut pair, &answer);
+    pair.server.collect();
+    pair.server.conn.fall_asleep();
+    pair.server.conn.stats().stalled_turns == 1
+}
+
+#[test]
+fn sleeping_on_what_could_be_sent_is_counted() {
+    assert!(is_stalled(|_, answer| answer.send(vec![0; 10], false)));
+    assert!(is_stalled(
+        |_, answer| answer.send_trailers(http::HeaderMap::new())
+    ));
+    assert!(is_stalled(
+        |_, answer| answer.reset(crate::frame::Reason::CANCEL)
+    ));
+    assert!(!is_stalled(|_, _| {}));
+    let uses_up_the_window = |pair: &mut Pair, answer: &super::pair::Hand| {
+        answer.send(vec![0; 65_535], false);
+        pair.server.collect();
+        pair.server.output();
+        answer.send(vec![0; 10], false);
+    };
+    assert!(!is_stalled(uses_up_the_window), "both windows are shut");
+}

@@ -36,6 +36,8 @@ pub(super) struct Party {
     pub(super) sent: usize,
     /// Of `sent`: what was beyond the capacity, as far as it may still be buffered.
     pub(super) excess: usize,
+    /// The same, and whatever became of it.
+    pub(super) beyond: usize,
     headed: bool,
     pub(super) ended: bool,
     /// Sending has failed.
@@ -71,6 +73,7 @@ impl Party {
             sending: None,
             sent: 0,
             excess: 0,
+            beyond: 0,
             headed: false,
             ended: false,
             stuck: false,
@@ -239,6 +242,7 @@ impl Party {
         }
         self.ended = end;
         self.excess += size.saturating_sub(capacity);
+        self.beyond += size.saturating_sub(capacity);
         self.note_sent();
     }
 

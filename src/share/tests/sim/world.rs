@@ -107,6 +107,8 @@ pub(super) struct End {
     fairness: Fairness,
     output: Shared,
     input: Shared,
+    /// What parties that are gone sent beyond the capacity.
+    beyond: usize,
     /// Messages of parties that are gone: what was sent.
     seen: Seen,
 }
@@ -410,9 +412,11 @@ impl World {
     fn note_messages(&mut self, side: usize) {
         let messages = &mut self.messages[side];
         let seen = &mut self.ends[side].seen;
+        let beyond = &mut self.ends[side].beyond;
         self.ends[side].parties.retain(|party| {
             if party.is_gone() {
                 messages.insert(party.id, (party.sent, false));
+                *beyond += party.beyond;
                 let [producer, others] = party.tallies();
                 seen.producers.add(producer);
                 seen.others.add(others);
@@ -610,6 +614,7 @@ impl End {
             fairness: Fairness::default(),
             output: Shared::clone(output),
             input: Shared::clone(input),
+            beyond: 0,
             seen: Seen::default(),
         }
     }
@@ -674,6 +679,12 @@ impl End {
             party.excess = party.excess.min(producer.buffered);
             excess += party.excess;
         }
+        let beyond: usize = self.parties.iter().map(|party| party.beyond).sum();
+        assert_eq!(
+            self.driver.stats().sent_beyond_capacity,
+            (beyond + self.beyond) as u64,
+            "I3: what is sent beyond the capacity is counted"
+        );
         let used = self.driver.hub().shared().room_used();
         assert_eq!(used, above, "I3: room that is used is room that is full");
         assert!(
