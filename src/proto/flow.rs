@@ -226,6 +226,7 @@ mod tests {
         let mut window = RecvWindow::new(10);
         assert!(window.recv(10));
         assert!(!window.recv(1));
+        assert!(!window.is_due(), "nothing has been returned");
         window.release(1);
         assert!(window.is_due());
         assert_eq!(window.announce(), Some(1));
@@ -259,6 +260,30 @@ mod tests {
         assert_eq!(window.announce(), None, "that was announced before");
         assert_eq!(window.left(), 100);
         assert!(window.is_conserved());
+    }
+
+    #[test]
+    fn a_window_that_has_made_way_makes_more_only_when_that_is_used() {
+        let mut window = RecvWindow::new(100);
+        assert!(window.recv(80));
+        window.make_way(1000);
+        assert_eq!(window.announce(), Some(80));
+        assert!(window.recv(40));
+        window.make_way(1000);
+        assert_eq!(window.announce(), None, "60 are open");
+        assert!(window.recv(20));
+        window.make_way(1000);
+        assert_eq!(window.announce(), Some(60));
+        assert!(window.is_conserved());
+    }
+
+    //= test RFC 9113 §6.9.1
+    #[test]
+    fn no_more_is_announced_than_a_window_may_be_large() {
+        let mut window = RecvWindow::new(100);
+        window.resize(u32::MAX);
+        assert_eq!(window.announce(), Some(MAX_WINDOW_SIZE - 100));
+        assert_eq!(window.announce(), None);
     }
 
     #[test]

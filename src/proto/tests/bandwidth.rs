@@ -170,3 +170,17 @@ fn windows_stay_within_the_budget() {
     }
     assert_eq!(download.window(), 1 << 19);
 }
+
+#[test]
+fn a_window_of_the_connection_that_is_larger_already_stays() {
+    let config = Config {
+        initial_connection_window_size: Some(32 << 20),
+        ..adaptive(64 << 20)
+    };
+    let mut download = Download::new(GIGABIT / 50, 1, config, 1 << 20);
+    for _ in 0..100 {
+        download.round_trip();
+    }
+    assert!(download.window() > 65_535, "it was measured");
+    assert_eq!(download.pair.client.conn.recv_window.size(), 32 << 20);
+}

@@ -230,3 +230,17 @@ fn data_sent_under_the_former_larger_window_is_accepted() {
     hand.release(50_000);
     assert_eq!(updates(&script.sent()), [(0, 50_000), (1, 50_000)]);
 }
+
+#[test]
+fn a_stream_that_owes_a_frame_is_noted_once_and_others_are_not() {
+    let mut script = server();
+    let hand = script.post(1);
+    script.data(1, vec![0; 10_000], false);
+    assert!(script.conn.control.is_empty(), "nothing is owed");
+    for _ in 0..5 {
+        script.data(1, vec![0; 10_000], false);
+        hand.release(10_000);
+        script.collect();
+    }
+    assert_eq!(script.conn.control.len(), 1);
+}

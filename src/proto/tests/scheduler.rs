@@ -216,6 +216,30 @@ fn room_is_granted_in_the_order_of_asking_and_never_forgotten() {
     script.sent();
     assert_eq!(granted(&hands[3]), QUANTUM);
     assert!(script.shared.resumed.get() > resumed);
+    script.rst(3, Reason::CANCEL);
+    let stats = script.conn.stats();
+    assert_eq!((stats.room_grants, stats.resumed_by_end), (3, 2));
+}
+
+#[test]
+fn room_that_was_full_is_granted_again_once_a_quarter_is_free() {
+    let config = Config {
+        send_room: 8 * QUANTUM,
+        ..Config::default()
+    };
+    let (mut script, hands) = busy(1, config);
+    let mut granted_when_free = |free: usize| {
+        script.shared.room_used.set(8 * QUANTUM - free);
+        script.collect();
+        script.sent();
+        hands[0].state.borrow().granted
+    };
+    assert_eq!(granted_when_free(0), 0);
+    hands[0].want_room();
+    for free in [0, QUANTUM, 2 * QUANTUM - 1] {
+        assert_eq!(granted_when_free(free), 0, "{free} bytes are free");
+    }
+    assert_eq!(granted_when_free(2 * QUANTUM), QUANTUM);
 }
 
 #[test]

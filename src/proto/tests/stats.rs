@@ -121,3 +121,16 @@ fn sleeping_on_what_could_be_sent_is_counted() {
     };
     assert!(!is_stalled(uses_up_the_window), "both windows are shut");
 }
+
+#[test]
+fn streams_that_end_well_are_counted() {
+    let mut pair = Pair::new(Config::default(), Config::default());
+    for count in 1..=3 {
+        let hand = pair.client.get("/");
+        pair.step();
+        pair.at_server(&hand).respond(200, true);
+        pair.drive();
+        assert_eq!(pair.server.conn.stats().streams_completed, count);
+        assert_eq!(pair.client.conn.stats().streams_completed, count);
+    }
+}
