@@ -47,7 +47,7 @@ impl<R: Ports> Connection<R> {
         match purpose {
             Purpose::Promise(promised) => self.recv_promise(id, promised, fields, now),
             Purpose::Message { end } => match self.streams.find(id) {
-                Some(slot) => self.recv_on_stream(slot, end, fields),
+                Some(slot) => self.recv_on_stream(slot, end, fields, now),
                 None => self.recv_new(id, end, fields, now),
             },
         }
@@ -221,7 +221,13 @@ impl<R: Ports> Connection<R> {
 
     // ---- streams that are there ----------------------------------------------------------
 
-    fn recv_on_stream(&mut self, slot: Slot, end: bool, fields: Fields<'_>) -> Result<(), Fault> {
+    fn recv_on_stream(
+        &mut self,
+        slot: Slot,
+        end: bool,
+        fields: Fields<'_>,
+        now: Instant,
+    ) -> Result<(), Fault> {
         let Some(stream) = self.streams.at_mut(slot) else {
             return Ok(());
         };
@@ -229,7 +235,7 @@ impl<R: Ports> Connection<R> {
         match stream.state {
             State::Open | State::HalfClosedLocal | State::ReservedRemote => {}
             // We reset it: the block was decoded, and that is all.
-            State::Closed => return Ok(()),
+            State::Closed => return Ok(self.limits.late_frame(now)?),
             //= RFC 9113 §5.1 after END_STREAM HEADERS are a stream error STREAM_CLOSED
             State::HalfClosedRemote => return Err(fault(id, Violation::HalfClosedStream)),
             State::Idle => return Err(Violation::IdleStream.into()),

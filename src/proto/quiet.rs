@@ -16,7 +16,7 @@ use crate::error::Violation;
 #[derive(Debug, Default)]
 pub(super) struct Quiet {
     /// The first turn: the beginning counts from it.
-    born: Option<Instant>,
+    pub(super) born: Option<Instant>,
     /// The peer's last frame.
     heard: Option<Instant>,
     /// Since when a ping of ours waits to be written or answered.

@@ -161,7 +161,7 @@ impl<R: Ports> Connection<R> {
             Ok(kept) => flow_len as usize - kept,
             Err(refused) => {
                 self.recv_window.release(flow_len as usize);
-                return refused.map_or(Ok(()), Err);
+                return refused.map_or_else(|| Ok(self.limits.late_frame(now)?), Err);
             }
         };
         if let Some(stream) = self.streams.at_mut(slot) {

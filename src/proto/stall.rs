@@ -53,7 +53,8 @@ impl<R: Ports> Connection<R> {
         if self.streams.is_empty() && !self.stall.in_hand {
             return None;
         }
-        self.stall.last_look.or(self.now)?.checked_add(pause)
+        // Not from now on: that moves with every frame of the peer's.
+        self.stall.last_look.or(self.quiet.born)?.checked_add(pause)
     }
 
     /// Resets streams, or ends the connection, that have not moved for too long.
