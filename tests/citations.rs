@@ -1,4 +1,5 @@
-//! Keeps `docs/rfc9113.md` true: what it names exists, and what exists is named there.
+//! Keeps `docs/rfc9113.md` true: what it names exists, and what exists is named there. Of the other
+//! pages, that the tests which they name exist.
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -226,4 +227,77 @@ fn is_cited_in(texts: &[(&PathBuf, String)], section: &str, file: &str) -> bool 
     texts
         .iter()
         .any(|(at, text)| **at == path && cites(text, section))
+}
+
+/// The names in a page that read as those of tests: a sentence in small letters, in backticks.
+fn named_tests(page: &str) -> Vec<&str> {
+    let is_name = |word: &&str| {
+        let is_small = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_';
+        word.chars().all(is_small) && word.matches('_').count() >= 3
+    };
+    page.split('`').skip(1).step_by(2).filter(is_name).collect()
+}
+
+/// The names of all functions of the project.
+fn functions() -> BTreeSet<String> {
+    let mut names = BTreeSet::new();
+    for folder in ["src", "tests", "examples", "benches"] {
+        for path in files_under(folder) {
+            for line in read(path).lines() {
+                let behind = line.trim_start().split("fn ").nth(1).unwrap_or_default();
+                let name = behind.split(['(', '<']).next().unwrap_or_default();
+                names.insert(name.to_owned());
+            }
+        }
+    }
+    names
+}
+
+#[test]
+fn every_test_that_a_page_names_exists() {
+    let functions = functions();
+    let mut count = 0;
+    let mut missing = Vec::new();
+    for entry in fs::read_dir(root().join("docs")).unwrap() {
+        let path = entry.unwrap().path();
+        if path.extension().is_some_and(|end| end == "md") {
+            let text = read(&path);
+            for name in named_tests(&text) {
+                count += 1;
+                if !functions.contains(name) {
+                    missing.push(format!("{}: {name}", path.display()));
+                }
+            }
+        }
+    }
+    assert!(count > 60, "the pages name {count} tests");
+    assert!(missing.is_empty(), "no such tests:\n{}", missing.join("\n"));
+}
+
+/// Each row of the page of invariants has code, and a test, a check or a reason.
+#[test]
+fn every_invariant_names_code_that_exists() {
+    let sources: String = files_under("src").iter().map(read).collect();
+    let words: BTreeSet<&str> = sources
+        .split(|c: char| !c.is_alphanumeric() && c != '_')
+        .collect();
+    let page = read("docs/invariants.md");
+    let rows = page.lines().filter(|line| line.starts_with("| `"));
+    for row in rows.clone() {
+        let code = row.split('|').nth(1).unwrap();
+        for name in code.split('`').skip(1).step_by(2) {
+            let word = name.rsplit("::").next().unwrap();
+            assert!(words.contains(word), "{name} is not in the sources: {row}");
+        }
+    }
+    assert!(rows.count() > 25, "the rows were found");
+}
+
+#[test]
+fn a_page_that_names_no_test_is_found() {
+    let page =
+        "| `Connection::settle` | `max_frames` | `a_test_that_never_was`, `src/a_b_c_d.rs` |";
+    assert_eq!(named_tests(page), ["a_test_that_never_was"]);
+    assert!(!functions().contains("a_test_that_never_was".to_owned().as_str()));
+    assert!(functions().contains("a_page_that_names_no_test_is_found"));
 }
