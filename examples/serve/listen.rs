@@ -58,8 +58,8 @@ pub(crate) async fn accept(listener: TcpListener, tls: Option<TlsAcceptor>, serv
                 let service = service.clone();
                 // Two kinds of task: one in clear text has no room for a handshake of TLS.
                 match tls.clone() {
-                    None => tokio::spawn(told(peer, service.open(stream))),
-                    Some(tls) => tokio::spawn(told(peer, service.open_secure(stream, tls))),
+                    None => tokio::spawn(told(peer, || service.open(stream))),
+                    Some(tls) => tokio::spawn(told(peer, || service.open_secure(stream, tls))),
                 };
             }
             Err(why) => rest(&why).await,
@@ -67,10 +67,11 @@ pub(crate) async fn accept(listener: TcpListener, tls: Option<TlsAcceptor>, serv
     }
 }
 
-/// Serves a connection, and logs its beginning and its end.
-async fn told(peer: SocketAddr, served: impl Future<Output = Fallible>) {
+/// Serves a connection, and logs its beginning and its end. A future that is handed over would lie
+/// in the task twice, as what came and as what is awaited.
+async fn told<F: Future<Output = Fallible>>(peer: SocketAddr, serve: impl FnOnce() -> F) {
     tracing::info!(%peer, "connected");
-    match served.await {
+    match serve().await {
         Ok(()) => tracing::info!(%peer, "closed"),
         Err(why) => tracing::info!(%peer, "closed: {why}"),
     }

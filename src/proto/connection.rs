@@ -57,7 +57,7 @@ pub(crate) struct Connection<R: Ports> {
     pub(super) settings: Settings,
     pub(super) pings: Pings,
     /// None: windows stay as they are.
-    pub(super) bandwidth: Option<Bandwidth>,
+    pub(super) bandwidth: Option<Box<Bandwidth>>,
     pub(super) shutdown: Shutdown,
     pub(super) limits: Limits,
     pub(super) decoder: hpack::Decoder,
@@ -65,7 +65,7 @@ pub(crate) struct Connection<R: Ports> {
     /// The :authority of the last request that came.
     pub(super) last_authority: Option<http::uri::Authority>,
     /// The header block that is open.
-    pub(super) block: Option<Block>,
+    pub(super) block: Option<Box<Block>>,
     /// Answers that the peer has provoked, in order.
     pub(super) replies: VecDeque<Reply>,
     /// Streams with a WINDOW_UPDATE or RST_STREAM to write.
@@ -144,7 +144,7 @@ impl<R: Ports> Connection<R> {
             pings: Pings::default(),
             bandwidth: config
                 .window_budget
-                .map(|budget| Bandwidth::new(budget, config.initial_window_size)),
+                .map(|budget| Box::new(Bandwidth::new(budget, config.initial_window_size))),
             shutdown: Shutdown::new(),
             limits: Limits::new(&config),
             decoder: hpack::Decoder::new(hpack::DEFAULT_TABLE_SIZE),

@@ -402,7 +402,12 @@ impl<R: Ports> Connection<R> {
         if frame.end_headers {
             return self.recv_block(frame.stream_id, purpose, &frame.fragment, now);
         }
-        self.block = Some(Block::new(frame.stream_id, purpose, &frame.fragment, now));
+        self.block = Some(Box::new(Block::new(
+            frame.stream_id,
+            purpose,
+            &frame.fragment,
+            now,
+        )));
         Ok(())
     }
 
@@ -412,7 +417,12 @@ impl<R: Ports> Connection<R> {
         if frame.end_headers {
             return self.recv_block(frame.stream_id, purpose, &frame.fragment, now);
         }
-        self.block = Some(Block::new(frame.stream_id, purpose, &frame.fragment, now));
+        self.block = Some(Box::new(Block::new(
+            frame.stream_id,
+            purpose,
+            &frame.fragment,
+            now,
+        )));
         Ok(())
     }
 
