@@ -387,7 +387,7 @@ where
         if self.alarm.poll(cx, self.deadline()).is_ready() {
             return Turn::Again;
         }
-        if wrote == Halt::Idle && !self.is_broken() {
+        if wrote != Halt::Blocked && !self.is_broken() {
             self.connection.fall_asleep();
         }
         Turn::Wait
