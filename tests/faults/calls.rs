@@ -51,10 +51,11 @@ impl Calls {
         self.left.load(Ordering::Relaxed) > 0
     }
 
-    /// Gives a handle to the callbacks, or drops it if none are made.
+    /// Gives a handle to the callbacks, or lets it go if none are made any more.
     pub(crate) fn keep(&self, held: Held) {
-        if self.are_made() {
-            self.held.lock().unwrap().push(held);
+        match self.are_made() {
+            true => self.held.lock().unwrap().push(held),
+            false => let_go(held),
         }
     }
 

@@ -62,17 +62,23 @@ fn live_bytes() -> isize {
 }
 
 /// Runs the case, which must leave no memory allocated. What is allocated once and for all does not
-/// count: it is not there a second time.
+/// count: it is not there a second time. What a thread keeps to use it again goes with the thread.
 fn check(case: &Case) -> Run {
+    let run_apart = || std::thread::scope(|scope| join(scope.spawn(|| run(case))));
     let before = live_bytes();
-    let first = run(case);
+    let first = run_apart();
     let after = live_bytes();
     if after != before {
-        run(case);
+        run_apart();
         let left = live_bytes() - after;
         assert_eq!(left, 0, "bytes are left of {case:?}");
     }
     first
+}
+
+fn join<T>(thread: std::thread::ScopedJoinHandle<'_, T>) -> T {
+    let joined = thread.join();
+    joined.unwrap_or_else(|panic| std::panic::resume_unwind(panic))
 }
 
 /// The sides of a conversation, to give each a fault in turn.
