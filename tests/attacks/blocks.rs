@@ -407,7 +407,7 @@ pub(crate) fn unique_names() {
         out.extend(request(id(number), indexed_literal(name, "v")).encode());
     };
     for options in [hardened as Options, default] {
-        let growth = Flood::new(&round).growth(options, Mode::Free, 20_000);
+        let growth = Flood::new(&round).growth(options, Mode::Free, 6000);
         assert!(growth < 4096, "{growth} octets");
         let target = Flood::new(&round).survives(options, 1000);
         assert_eq!(target.app.requests.get(), 1000);

@@ -192,7 +192,7 @@ pub(crate) fn empty_data() {
         out.extend(data(1, &[7; 200][..20 + number % 181]).encode());
     };
     let pieces = if cfg!(debug_assertions) {
-        100_000
+        20_000
     } else {
         1_000_000
     };

@@ -292,7 +292,7 @@ pub(crate) fn capacity_queue() {
     flood.is_calmed(hardened, "max_early_resets", 402);
     let target = flood.survives(loose, 20_000);
     assert_eq!((target.seen.data, target.app.alive.get()), (WINDOW, 0));
-    let growth = flood.growth(loose, Mode::Free, 40_000);
+    let growth = flood.growth(loose, Mode::Free, 12_000);
     assert!(growth < NOISE, "{growth} octets");
 }
 

@@ -13,7 +13,10 @@ mod blocks;
 mod floods;
 mod flow;
 mod harness;
+mod messages;
+mod page;
 mod resets;
+mod start;
 #[path = "../support/mod.rs"]
 mod support;
 
@@ -62,17 +65,42 @@ const ROWS: &[Row] = rows![
     20 flow::credit_leak,
     21 flow::capacity_queue,
     22 floods::unknown_frames,
+    23 start::oversized_frame,
+    24 start::stream_id_exhaustion,
+    25 start::go_away_games,
+    26 start::push_flood,
     27 blocks::bad_settings,
     28 blocks::hpack_garbage,
     29 blocks::unique_names,
+    30 messages::stream_reuse,
+    31 start::handshake,
+    32 start::settings_without_ack,
     33 floods::reading_starves_writing,
+    34 messages::content_length,
+    35 messages::connection_fields,
+    36 messages::header_injection,
+    37 messages::pseudo_fields,
+    38 messages::extended_connect,
+    39 messages::late_fields,
+    40 start::informational_flood,
     41 blocks::announced_list_limit,
+    42 messages::secrets_are_not_indexed,
     43 flow::deadlock_by_credit,
     44 flow::slow_request,
     45 flow::settings_race,
     46 flow::response_pile,
     47 flow::reset_in_a_frame,
     48 flow::lost_wake_up,
+];
+
+/// Tests of the table and of the page.
+const CHECKS: &[(&str, fn())] = &[
+    ("no_row_is_left_out", page::no_row_is_left_out),
+    ("the_page_names_each_row", page::the_page_names_each_row),
+    (
+        "the_page_names_real_options",
+        page::the_page_names_real_options,
+    ),
 ];
 
 fn main() {
@@ -83,8 +111,9 @@ fn main() {
             .is_none_or(|part| name.contains(part.as_str()))
     };
     let mut failed = Vec::new();
+    let checks = CHECKS.iter().map(|(name, test)| (0, *name, *test));
     let rows = ROWS.iter().map(|row| (row.number, row.name, row.test));
-    for (number, name, test) in rows {
+    for (number, name, test) in checks.chain(rows) {
         if !is_wanted(name) {
             continue;
         }

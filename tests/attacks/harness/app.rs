@@ -40,6 +40,9 @@ pub(crate) struct Counts {
     pub(crate) polls: Cell<usize>,
     /// The connection is over, and what it ended with.
     pub(crate) result: RefCell<Option<Result<(), Error>>>,
+    /// The last request, as HTTP/1.1 would have it, if that is asked for.
+    pub(crate) text: RefCell<String>,
+    keeps_text: Cell<bool>,
     releases: Cell<usize>,
     shuts_down: Cell<bool>,
     stuck: RefCell<Vec<Waker>>,
@@ -92,6 +95,11 @@ impl App {
         self.shuts_down.set(true);
     }
 
+    /// From now on the last request is kept as text.
+    pub(crate) fn keep_text(&self) {
+        self.keeps_text.set(true);
+    }
+
     fn begin(&self, request: Request<RecvStream>, respond: SendResponse<Bytes>, tasks: &Tasks) {
         add(&self.requests, 1);
         add(&self.alive, 1);
@@ -103,6 +111,9 @@ impl App {
             .set(self.longest_list.get().max(length.sum()));
         self.most_fields
             .set(self.most_fields.get().max(request.headers().len()));
+        if self.keeps_text.get() {
+            *self.text.borrow_mut() = text_of(&request);
+        }
         let app = self.clone();
         tasks.spawn(async move {
             let guard = Alive(app.clone());
@@ -147,6 +158,12 @@ impl App {
                 add(&self.complete, 1);
                 respond.send_response(Response::new(()), true)?;
             }
+            "/secret" => {
+                let mut response = Response::new(());
+                let cookie = http::HeaderValue::from_static("k=secret");
+                response.headers_mut().insert("set-cookie", cookie);
+                respond.send_response(response, true)?;
+            }
             _ => {
                 respond.send_response(Response::new(()), true)?;
             }
@@ -186,6 +203,20 @@ impl App {
         })
         .await;
     }
+}
+
+/// A request as a gateway to HTTP/1.1 writes it.
+fn text_of(request: &Request<RecvStream>) -> String {
+    let uri = request.uri();
+    let target = uri.path_and_query().map_or("", |target| target.as_str());
+    let host = uri.authority().map_or("", |authority| authority.as_str());
+    let mut text = format!("{} {target} HTTP/1.1\r\nhost: {host}\r\n", request.method());
+    for (name, value) in request.headers() {
+        let value = String::from_utf8_lossy(value.as_bytes());
+        text.push_str(&format!("{name}: {value}\r\n"));
+    }
+    text.push_str("\r\n");
+    text
 }
 
 /// A body of fresh memory, as fast as it goes out.

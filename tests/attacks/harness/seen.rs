@@ -24,6 +24,10 @@ pub(crate) struct Seen {
     /// Payloads of pongs, as long as they come in the order 0, 1, 2 ...
     pub(crate) pongs: u64,
     pub(crate) settings: Vec<u8>,
+    /// The payload of the last PING.
+    pub(crate) ping: Vec<u8>,
+    /// The last header block.
+    pub(crate) last_block: Vec<u8>,
     pub(crate) last_id: u32,
 }
 
@@ -43,6 +47,8 @@ impl Seen {
             ended: 0,
             pongs: 0,
             settings: Vec::new(),
+            ping: Vec::new(),
+            last_block: Vec::new(),
             last_id: 0,
         }
     }
@@ -66,7 +72,7 @@ impl Seen {
 
     /// Octets that it has set aside.
     pub(crate) fn capacity(&self) -> usize {
-        self.rest.capacity() + self.block.capacity()
+        self.rest.capacity() + self.block.capacity() + self.last_block.capacity()
     }
 
     pub(crate) fn feed(&mut self, octets: &[u8]) {
@@ -109,6 +115,7 @@ impl Seen {
                 assert_eq!(number, self.pongs, "pongs come in the order of the pings");
                 self.pongs += 1;
             }
+            kind::PING => self.ping.clone_from(&frame.payload),
             kind::SETTINGS if !frame.has(flag::ACK) => self.settings.clone_from(&frame.payload),
             _ => {}
         }
@@ -120,7 +127,7 @@ impl Seen {
             return;
         }
         let fields = self.decoder.decode(&self.block);
-        self.block = Vec::new();
+        self.last_block = std::mem::take(&mut self.block);
         for (name, value) in fields.unwrap() {
             if name == b":status" {
                 let status = String::from_utf8_lossy(&value).into_owned();
