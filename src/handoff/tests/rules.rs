@@ -473,3 +473,26 @@ fn send_brings_nothing_beyond_the_capacity() {
     assert!(poll_once(|cx| writer.poll_send(cx, &mut value)).is_pending());
     assert_eq!(hub.shared().beyond_capacity(), 0);
 }
+
+#[test]
+fn an_empty_piece_makes_no_frame() {
+    let hub = hub(0);
+    let (cell, writer, _reader) = answering(&hub);
+    writer.send_data(body(0), false).unwrap();
+    let (_, out) = collect(&cell);
+    assert!(out.data.is_empty() && !out.end);
+    writer.send_data(body(0), true).unwrap();
+    let (_, out) = collect(&cell);
+    assert!(out.data.is_empty() && out.end);
+}
+
+#[test]
+fn a_reset_of_what_has_failed_changes_nothing() {
+    let hub = hub(0);
+    let (cell, writer, _reader) = answering(&hub);
+    assert_eq!(cell.fail(cancelled()), 0);
+    writer.send_reset(Reason::INTERNAL_ERROR);
+    assert_eq!(collect(&cell).0.reset, None);
+    let polled = poll_once(|cx| writer.poll_reset(cx, crate::handoff::PollReset::Streaming));
+    assert!(matches!(polled, Poll::Ready(Ok(Reason::CANCEL))));
+}

@@ -89,6 +89,35 @@ fn streams_that_are_not_incremental_are_served_one_after_the_other() {
     assert_eq!(order(&script.sent()), [1, 1, 3, 3, 5, 5]);
 }
 
+//= test RFC 9218 §4.2
+#[test]
+fn who_was_opened_first_goes_first_again_after_a_pause() {
+    let config = Config {
+        batch_size: QUANTUM,
+        ..Config::default()
+    };
+    let (mut script, hands) = busy(2, config);
+    hands.iter().for_each(|hand| hand.prioritise(3, false));
+    hands[0].send(vec![0; QUANTUM], false);
+    hands[1].send(vec![0; 2 * QUANTUM], false);
+    script.collect();
+    let first = script.output();
+    assert_eq!(order(&super::pair::frames(first)), [1]);
+    hands[0].send(vec![0; QUANTUM], false);
+    assert_eq!(order(&script.sent()), [1, 3, 3]);
+}
+
+//= test RFC 9218 §4.2
+#[test]
+fn those_served_one_after_the_other_are_one_member_of_the_round() {
+    let (mut script, hands) = busy(4, Config::default());
+    for (hand, incremental) in hands.iter().zip([false, false, true, true]) {
+        hand.prioritise(3, incremental);
+        hand.send(vec![0; 2 * QUANTUM], true);
+    }
+    assert_eq!(order(&script.sent()), [1, 5, 7, 1, 5, 7, 3, 3]);
+}
+
 //= test RFC 9218 §7.1
 #[test]
 fn a_priority_update_moves_a_response_also_before_its_request() {

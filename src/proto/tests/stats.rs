@@ -133,4 +133,8 @@ fn streams_that_end_well_are_counted() {
         assert_eq!(pair.server.conn.stats().streams_completed, count);
         assert_eq!(pair.client.conn.stats().streams_completed, count);
     }
+    assert_eq!(pair.server.conn.stats().streams_alive, 0);
+    let _alive = [pair.client.get("/"), pair.client.get("/")];
+    pair.step();
+    assert_eq!(pair.server.conn.stats().streams_alive, 2);
 }
