@@ -24,6 +24,7 @@ mod route;
 mod scratch;
 mod socket;
 mod target;
+mod timer;
 mod tls;
 
 use std::io::{self, Write};
@@ -37,18 +38,23 @@ use clap::Parser;
 use tokio::net::TcpListener;
 use tokio::runtime::{Builder as RuntimeBuilder, Runtime};
 use tokio::sync::{mpsc, watch};
+use tokio::task::JoinSet;
 use tokio_rustls::TlsAcceptor;
 use tracing_subscriber::EnvFilter;
 
 use crate::fault::Fault;
 use crate::listen::Service;
 use crate::options::Options;
+use crate::timer::TokioTimer;
 
 /// Threads that wait for disks. More than disks can use would only cost memory.
 const READERS: usize = 8;
 
 /// How long the requests that are open at the end may take.
 const DRAIN: Duration = Duration::from_secs(20);
+
+/// For how long after clients know requests are still taken that they had begun before.
+const GRACE: Duration = Duration::from_millis(500);
 
 /// Window of one upload, and of all uploads of a connection.
 const WINDOWS: (u32, u32) = (256 * 1024, 1024 * 1024);
@@ -79,6 +85,7 @@ fn run(options: &Options) -> Result<(), Fault> {
 
 async fn serve(options: &Options, root: Arc<Path>) -> Result<(), Fault> {
     let mut signals = signals()?;
+    let (close, closed) = watch::channel(false);
     let (stop, stopped) = watch::channel(false);
     let (alive, mut ended) = mpsc::channel(1);
     let service = Service {
@@ -95,14 +102,18 @@ async fn serve(options: &Options, root: Arc<Path>) -> Result<(), Fault> {
         secure.as_ref().map(|(listener, _)| listener),
         &service.root,
     );
-    tokio::spawn(listen::accept(plain, None, service.clone()));
+    let mut listening = JoinSet::new();
+    listening.spawn(listen::accept(plain, None, service.clone(), closed.clone()));
     if let Some((listener, tls)) = secure {
-        tokio::spawn(listen::accept(listener, Some(tls), service.clone()));
+        listening.spawn(listen::accept(listener, Some(tls), service.clone(), closed));
     }
     drop(service);
 
     signals.recv().await;
-    // Nobody listens when there is no connection.
+    // First nobody comes any more, then those who are here are sent away: told in the other order,
+    // they would come again. A receiver is missing where nobody is left to be told.
+    let _ = close.send(true);
+    listening.join_all().await;
     let _ = stop.send(true);
     tokio::select! {
         _ = ended.recv() => {}
@@ -119,6 +130,8 @@ fn preset(options: &Options) -> fairmux::server::Builder {
         .hardened()
         .batch_size(BATCH)
         .send_room(ROOM)
+        .timer(TokioTimer)
+        .shutdown_grace(GRACE)
         .initial_window_size(WINDOWS.0)
         .initial_connection_window_size(WINDOWS.1);
     if let Some(max) = options.max_streams {

@@ -14,12 +14,14 @@ use tokio::io::{AsyncRead, AsyncWrite};
 
 use super::{Driver, Halt, Stage};
 use crate::error::Error;
-use crate::proto::Lifecycle;
+use crate::proto::{Lifecycle, Role};
 
 /// Reads after the end, to empty what the peer still sent.
 const LAST_READS: usize = 16;
 /// The time that a peer has to take our last words.
 const PATIENCE: Duration = Duration::from_secs(10);
+/// The time that a client has to close its side after a good end.
+const LINGER: Duration = Duration::from_secs(2);
 
 impl<T, B> Driver<T, B>
 where
@@ -28,18 +30,39 @@ where
 {
     /// Shuts the I/O down, and lets everybody know how it ended.
     pub(super) fn poll_close(&mut self, cx: &mut Context<'_>) -> Poll<()> {
-        if !self.is_broken() {
-            // All that matters has been written: how the I/O takes the end changes nothing.
-            let _ = ready!(Pin::new(&mut self.io).poll_shutdown(cx));
-            let _ = self.empty_input(cx);
-        }
         let result = match self.connection.lifecycle() {
             Lifecycle::Closed(result) => result,
             _ => Ok(()),
         };
+        if !self.is_broken() {
+            ready!(self.poll_part(cx, result.is_ok()));
+        }
         self.hub.end(result.clone().err().unwrap_or_else(gone));
         self.stage = Stage::Over(result);
         Poll::Ready(())
+    }
+
+    /// Closes our side of the I/O. After a good end a server waits until the client closes its own, if
+    /// anything wakes it otherwise: what the client sends before it knows would be answered with a
+    /// reset, and that takes the end of the last responses away from it.
+    fn poll_part(&mut self, cx: &mut Context<'_>, is_good: bool) -> Poll<()> {
+        if !matches!(self.stage, Stage::Lingering) {
+            // All that matters has been written: how the I/O takes the end changes nothing.
+            let _ = ready!(Pin::new(&mut self.io).poll_shutdown(cx));
+            if is_good && self.role == Role::Server && self.alarm.has_timer() {
+                self.stage = Stage::Lingering;
+                self.parting = self.alarm.now().checked_add(LINGER);
+                self.hub.end(gone());
+            }
+        }
+        let halt = self.empty_input(cx);
+        if !matches!(self.stage, Stage::Lingering) || halt == Halt::Idle {
+            return Poll::Ready(());
+        }
+        if halt == Halt::Bound {
+            cx.waker().wake_by_ref();
+        }
+        Poll::Pending
     }
 
     /// Sets the time for the end when it begins, and gives up when that is over: a peer that does

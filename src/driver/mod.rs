@@ -73,6 +73,8 @@ enum Stage {
     Starting,
     /// They have.
     Running,
+    /// All is said, and our side of the I/O is closed: the peer shall hear it before the rest is.
+    Lingering,
     /// The I/O has failed: it is not touched any more.
     Broken,
     /// The I/O was closed or has failed, and everybody knows.
@@ -326,7 +328,7 @@ where
 
     /// Writes what is in hand. None when it has left.
     fn hand_over(&mut self, cx: &mut Context<'_>) -> Option<Halt> {
-        if self.is_broken() {
+        if self.is_broken() || matches!(self.stage, Stage::Lingering) {
             return Some(Halt::Idle);
         }
         let connection = &mut self.connection;

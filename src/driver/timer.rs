@@ -85,6 +85,11 @@ impl Alarm {
         Alarm { timer, set: None }
     }
 
+    /// Whether anything wakes the task at a deadline.
+    pub(super) fn has_timer(&self) -> bool {
+        self.timer.is_some()
+    }
+
     /// What time it is.
     pub(super) fn now(&self) -> Instant {
         match &self.timer {

@@ -115,6 +115,8 @@ pub(crate) struct LimitConfig {
     pub(crate) connection_stall_timeout: Option<Duration>,
     /// A connection without streams for so long is closed in good order, if `timed`.
     pub(crate) idle_timeout: Option<Duration>,
+    /// For so long after the ping of a shutdown was answered new streams are still taken, if `timed`.
+    pub(crate) shutdown_grace: Option<Duration>,
     /// Pings to a peer that is silent, if `timed`.
     pub(crate) keep_alive: KeepAlive,
 }
@@ -196,6 +198,7 @@ impl Default for LimitConfig {
             stall_timeout: Some(Duration::from_secs(60)),
             connection_stall_timeout: Some(Duration::from_secs(120)),
             idle_timeout: None,
+            shutdown_grace: None,
             keep_alive: KeepAlive {
                 interval: None,
                 timeout: Duration::from_secs(20),
@@ -245,6 +248,7 @@ impl Config {
             stall_timeout: Some(Duration::from_secs(30)),
             connection_stall_timeout: Some(Duration::from_secs(60)),
             idle_timeout: self.limits.idle_timeout,
+            shutdown_grace: self.limits.shutdown_grace,
             keep_alive: self.limits.keep_alive,
             ..LimitConfig::default()
         };

@@ -250,6 +250,9 @@ impl<R: Ports> Connection<R> {
         } else {
             self.check_progress(now);
             self.check_quiet(now);
+            if self.shutdown_deadline().is_some_and(|at| now >= at) {
+                self.name_last_stream();
+            }
         }
     }
 
@@ -263,6 +266,7 @@ impl<R: Ports> Connection<R> {
             self.settings_deadline(),
             self.progress_deadline(),
             self.quiet_deadline(),
+            self.shutdown_deadline(),
         ]
         .into_iter()
         .flatten()

@@ -112,7 +112,7 @@ impl<R: Ports> Connection<R> {
     pub(super) fn recv_pong(&mut self, payload: [u8; 8], now: Instant) -> Result<(), Fault> {
         match self.pings.answered(payload) {
             Pong::User => self.events.push_back(Event::Pong),
-            Pong::Shutdown => self.shutdown_measured(),
+            Pong::Shutdown => self.shutdown_measured(now),
             Pong::Bandwidth => self.bandwidth_measured(now),
             // Any frame says that it is there; nothing is left to do.
             Pong::Alive => {}

@@ -4,6 +4,7 @@
 //! after a fatal error nothing more of the peer's is heard, and every stream has learnt why.
 
 use std::io;
+use std::time::Instant;
 
 use bytes::Bytes;
 
@@ -39,6 +40,8 @@ pub(super) struct Shutdown {
     /// The last id that the peer has named.
     received: Option<StreamId>,
     stage: Stage,
+    /// When the last stream is named, if that still waits.
+    named_at: Option<Instant>,
     result: Result<(), Error>,
 }
 
@@ -62,6 +65,7 @@ impl Shutdown {
             announced: None,
             received: None,
             stage: Stage::Open,
+            named_at: None,
             result: Ok(()),
         }
     }
@@ -218,8 +222,23 @@ impl<R: Ports> Connection<R> {
         Ok(())
     }
 
-    /// The peer has answered the ping of the shutdown: it knows, so the real id can follow.
-    pub(super) fn shutdown_measured(&mut self) {
+    /// The peer has answered the ping of the shutdown: it knows, so the real id can follow. Its answer
+    /// may have overtaken requests that it had begun before, so there may be a time for these.
+    pub(super) fn shutdown_measured(&mut self, now: Instant) {
+        match self.config.limits.shutdown_grace {
+            Some(grace) if self.config.timed && self.role == Role::Server => {
+                self.shutdown.named_at = now.checked_add(grace);
+            }
+            _ => self.name_last_stream(),
+        }
+    }
+
+    pub(super) fn shutdown_deadline(&self) -> Option<Instant> {
+        let is_warned = self.shutdown.stage == Stage::Warned;
+        self.shutdown.named_at.filter(|_| is_warned)
+    }
+
+    pub(super) fn name_last_stream(&mut self) {
         if self.shutdown.stage == Stage::Warned {
             self.shutdown.stage = Stage::Draining;
             let last = self.ids.highest_remote();

@@ -2,6 +2,8 @@
 //!
 //! Owns: `server::Builder`. Does not know: what the options do (`proto::config`).
 
+use std::time::Duration;
+
 use bytes::Buf;
 use tokio::io::{AsyncRead, AsyncWrite};
 
@@ -35,6 +37,19 @@ impl Builder {
     /// Default: off.
     pub fn enable_connect_protocol(&mut self) -> &mut Self {
         self.config_mut().enable_connect_protocol = true;
+        self
+    }
+
+    /// How long after the client has answered the PING of
+    /// [`graceful_shutdown`](super::Connection::graceful_shutdown) new streams are still taken. Then a
+    /// GOAWAY names the last one, and later ones are ignored
+    /// ([RFC 9113 section 6.8](https://www.rfc-editor.org/rfc/rfc9113.html#section-6.8)).
+    ///
+    /// Default, hardened too: not at all, as with h2. It needs a [`timer`](Self::timer). A proxy may answer the
+    /// PING before it sends requests that it had already given to the connection, and not every one asks
+    /// again elsewhere when they are ignored; a second is plenty.
+    pub fn shutdown_grace(&mut self, grace: impl Into<Option<Duration>>) -> &mut Self {
+        self.config_mut().limits.shutdown_grace = grace.into();
         self
     }
 

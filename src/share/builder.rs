@@ -305,11 +305,14 @@ impl<Side> Builder<Side> {
     /// Default: none. Then [`handshake_timeout`](Self::handshake_timeout),
     /// [`stream_stall_timeout`](Self::stream_stall_timeout),
     /// [`connection_stall_timeout`](Self::connection_stall_timeout),
-    /// [`idle_timeout`](Self::idle_timeout) and
-    /// [`keep_alive_interval`](Self::keep_alive_interval) are off, and
+    /// [`idle_timeout`](Self::idle_timeout),
+    /// [`keep_alive_interval`](Self::keep_alive_interval) and
+    /// [`server::Builder::shutdown_grace`](crate::server::Builder::shutdown_grace) are off, and
     /// [`header_block_timeout`](Self::header_block_timeout) and
     /// [`settings_timeout`](Self::settings_timeout) are looked at only when the connection has
-    /// something else to do. [`Timer`] shows one for tokio.
+    /// something else to do. A server with a timer also waits, after a good end, up to 2 seconds until the
+    /// client has closed its side: without one, what the client sends before it knows is answered with a
+    /// reset by TCP, which may take the end of the last responses away. [`Timer`] shows one for tokio.
     pub fn timer(&mut self, timer: impl Timer) -> &mut Self {
         self.config_mut().timed = true;
         self.timer = Some(SharedTimer::new(timer));

@@ -110,6 +110,53 @@ fn a_peer_that_never_reads_cannot_keep_an_ending_connection() {
     );
 }
 
+fn server_that_has_ended_well(timer: Option<FakeTimer>) -> Driver<Script, Bytes> {
+    let greeting = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\x04\0\0\0\0\0";
+    let io = Script::reading([greeting.to_vec()]);
+    let mut driver: Driver<_, Bytes> = Driver::server(io, Config::default());
+    if let Some(timer) = timer {
+        driver.set_timer(SharedTimer::new(timer));
+    }
+    assert!(matches!(
+        driver.poll_handshake(&mut cx()),
+        Poll::Ready(Ok(()))
+    ));
+    driver.command().user_abort(Reason::NO_ERROR);
+    driver
+}
+
+#[test]
+fn a_server_that_has_ended_well_waits_until_the_client_closes() {
+    let mut driver = server_that_has_ended_well(Some(FakeTimer::Never));
+    assert!(driver.poll(&mut cx()).is_pending());
+    let written = driver.io.written.len();
+    // A WINDOW_UPDATE that was on its way, much more of it, and the end.
+    let update = b"\0\0\x04\x08\0\0\0\0\0\0\0\0\x01";
+    driver.io.input.extend(vec![update.to_vec(); 40]);
+    assert!(driver.poll(&mut cx()).is_pending());
+    assert!(driver.poll(&mut cx()).is_pending());
+    driver.io.input.push_back(Vec::new());
+    let over = driver.poll(&mut cx());
+    assert!(matches!(over, Poll::Ready(Ok(()))), "{over:?}");
+    assert!(driver.io.input.is_empty(), "all was read");
+    assert_eq!(driver.io.written.len(), written, "nothing more was said");
+}
+
+#[test]
+fn a_client_that_does_not_close_keeps_no_server_that_has_ended_well() {
+    let mut driver = server_that_has_ended_well(Some(FakeTimer::Never));
+    assert!(driver.poll(&mut cx()).is_pending());
+    assert!(driver.parting.is_some());
+    driver.parting = Some(now());
+    assert!(matches!(driver.poll(&mut cx()), Poll::Ready(Ok(()))));
+    let mut driver = server_that_has_ended_well(None);
+    let over = driver.poll(&mut cx());
+    assert!(
+        matches!(over, Poll::Ready(Ok(()))),
+        "nothing would wake it: {over:?}"
+    );
+}
+
 #[test]
 fn a_failing_write_is_told_to_all_and_nothing_is_tried_again() {
     for call in 0..2 {

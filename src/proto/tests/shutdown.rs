@@ -1,12 +1,13 @@
 //! GOAWAY, the two steps of a shutdown, the end of the transport.
 
 use std::io;
+use std::time::Duration;
 
 use super::pair::Pair;
-use super::script::{client, hardened, id, server};
+use super::script::{Script, client, hardened, id, server};
 use crate::error::Error;
 use crate::frame::{Frame, Ping, Reason, StreamId};
-use crate::proto::{Config, Event, Lifecycle};
+use crate::proto::{Config, Event, Lifecycle, Role};
 
 //= test RFC 9113 §6.8
 #[test]
@@ -39,6 +40,30 @@ fn a_graceful_shutdown_has_two_steps() {
     let sent = script.sent();
     assert_eq!(sent.len(), 2, "{sent:?}");
     assert!(matches!(script.conn.lifecycle(), Lifecycle::Closed(Ok(()))));
+}
+
+//= test RFC 9113 §6.8
+#[test]
+fn requests_that_the_answer_to_the_ping_overtook_are_served_within_the_grace() {
+    let mut config = Config::default();
+    config.limits.shutdown_grace = Some(Duration::from_secs(1));
+    let mut script = Script::new(Role::Server, config);
+    script.get(1);
+    script.conn.user_shutdown();
+    let sent = script.sent();
+    let [Frame::GoAway(_), Frame::Ping(ping)] = &sent[..] else {
+        panic!("{sent:?}")
+    };
+    script.ping(ping.payload, true);
+    assert_eq!(script.sent(), [], "the last stream is not known yet");
+    script.elapse(Duration::from_millis(900));
+    script.get(3);
+    assert_eq!(script.accepted.len(), 2);
+    script.elapse(Duration::from_millis(100));
+    let sent = script.sent();
+    assert!(matches!(&sent[..], [Frame::GoAway(last)] if last.last_stream_id == id(3)));
+    script.get(5);
+    assert_eq!(script.accepted.len(), 2, "later ones are not served");
 }
 
 #[test]
