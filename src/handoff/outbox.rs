@@ -160,10 +160,15 @@ impl<B: Buf> Outbox<B> {
 
     /// Asks for capacity for `bytes` beyond what is queued.
     pub(super) fn reserve(&self, bytes: usize) {
-        let mut queue = lock(&self.queue);
-        let account = &mut queue.account;
-        let handed_over = account.queued + account.offered as u64;
-        account.requested = handed_over.saturating_add(bytes as u64);
+        let waker = {
+            let mut queue = lock(&self.queue);
+            let account = &mut queue.account;
+            let handed_over = account.queued + account.offered as u64;
+            account.requested = handed_over.saturating_add(bytes as u64);
+            // Another task may wait, for whom there was nothing until now.
+            self.satisfied(&mut queue)
+        };
+        wake(waker);
     }
 
     pub(super) fn capacity(&self) -> usize {

@@ -180,6 +180,18 @@ fn producer_that_asked_just_before_the_room_was_resumed_is_woken() {
 }
 
 #[test]
+fn producer_that_waits_is_woken_by_a_wish_for_what_is_there() {
+    let hub = hub(FLOOR);
+    let (_cell, writer, _reader) = answering(&hub);
+    let noted = std::sync::Arc::new(Noted(false.into()));
+    let waker = std::task::Waker::from(noted.clone());
+    let cx = std::task::Context::from_waker(&waker);
+    assert!(writer.poll_capacity(&cx).is_pending());
+    writer.reserve(10);
+    assert!(noted.0.load(std::sync::atomic::Ordering::SeqCst), "I7");
+}
+
+#[test]
 fn producer_that_is_granted_room_is_woken() {
     let hub = hub(FLOOR);
     let (cell, writer, _reader) = answering(&hub);

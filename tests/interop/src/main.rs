@@ -6,6 +6,7 @@
 //! interop certificate DIR
 //! interop serve KIND DIR                    prints NAME=ADDRESS lines, ends with its input
 //! interop check KIND DIR NAME=ADDRESS...    exits with 1 if a check fails
+//! interop moments                           when each `poll_*` is ready
 //! ```
 
 mod axum_client;
@@ -17,6 +18,7 @@ mod hyper_client;
 #[path = "../../../examples/hyper_free/connection.rs"]
 mod hyper_free;
 mod hyper_server;
+mod moments;
 mod net;
 mod reqwest_client;
 mod tonic_client;
@@ -47,6 +49,7 @@ async fn run(words: &[String]) -> Result<i32> {
     match names[..] {
         ["certificate", dir] => net::make_certificate(dir)?,
         ["serve", kind, dir] => serve(kind, dir).await?,
+        ["moments"] => moments::print().await,
         ["check", kind, dir, ..] => return check(kind, &Peers::parse(dir, &words[3..])?).await,
         _ => return Err("see the head of main.rs for what can be asked".into()),
     }
