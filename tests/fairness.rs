@@ -20,9 +20,7 @@ async fn downloads(client: &mut Client, grant: usize, size: usize, percent: usiz
     const STREAMS: usize = 20;
     let hundredth = STREAMS * size / 100;
     client.wide_windows().await;
-    for _ in 0..STREAMS {
-        client.ask(&format!("/bytes/{size}"), "").await;
-    }
+    client.ask_at_once(&format!("/bytes/{size}"), STREAMS).await;
     let mut window = 65_535;
     let mut next = 2;
     let mut worst = Worst::default();

@@ -112,15 +112,29 @@ impl Client {
     }
 
     pub(crate) async fn ask(&mut self, path: &str, priority: &str) -> u32 {
+        let (id, head) = self.head(path, priority);
+        self.send(head).await;
+        id
+    }
+
+    /// Asks for this so many times, in one write: no stream is there before the others.
+    pub(crate) async fn ask_at_once(&mut self, path: &str, times: usize) {
+        let mut octets = Vec::new();
+        for _ in 0..times {
+            octets.extend(self.head(path, "").1.encode());
+        }
+        self.write(&octets).await;
+    }
+
+    fn head(&mut self, path: &str, priority: &str) -> (u32, Frame) {
         let id = self.next_id;
         self.next_id += 2;
+        self.got.insert(id, 0);
         let mut head = headers(id).request("GET", path);
         if !priority.is_empty() {
             head = head.field("priority", priority);
         }
-        self.send(head.end_stream()).await;
-        self.got.insert(id, 0);
-        id
+        (id, head.end_stream())
     }
 
     pub(crate) async fn send(&mut self, frame: Frame) {
