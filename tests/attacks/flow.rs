@@ -185,7 +185,7 @@ pub(crate) fn window_update_flood() {
         // Sixteen are free, two for each stream; SETTINGS cost ten, and a stream gives one back.
         const AT: usize = 10_000 + 16 + 3 * 2 - 10 + 1 + 1;
         flood.is_calmed(hardened, "max_unproductive_frames", AT);
-        flood.is_calmed(default, "max_unproductive_frames", AT);
+        flood.is_calmed_in(Mode::Free, default, "max_unproductive_frames", AT);
         let mut target = flood.start(loose, Mode::Free);
         let polls = target.app.polls.get();
         target.flood(30_000, 1, &round);

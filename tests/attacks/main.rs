@@ -14,6 +14,7 @@ mod floods;
 mod flow;
 mod harness;
 mod messages;
+mod mixture;
 mod page;
 mod resets;
 mod start;
@@ -93,7 +94,7 @@ const ROWS: &[Row] = rows![
     48 flow::lost_wake_up,
 ];
 
-/// Tests of the table and of the page.
+/// Tests of the table and of the page; all attacks in one.
 const CHECKS: &[(&str, fn())] = &[
     ("no_row_is_left_out", page::no_row_is_left_out),
     ("the_page_names_each_row", page::the_page_names_each_row),
@@ -101,6 +102,7 @@ const CHECKS: &[(&str, fn())] = &[
         "the_page_names_real_options",
         page::the_page_names_real_options,
     ),
+    ("any_mixture", mixture::any_mixture),
 ];
 
 fn main() {

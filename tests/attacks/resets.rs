@@ -129,7 +129,7 @@ pub(crate) fn made_you_reset() {
         let held = apart(|id| get(id, "/hold"), provoke);
         let flood = Flood::new(&held);
         flood.is_calmed(hardened, "max_faults", 402);
-        flood.is_calmed(default, "max_faults", 2002);
+        flood.is_calmed_in(Mode::Free, default, "max_faults", 2002);
         let target = flood.survives(loose, 4000);
         assert_eq!(target.app.requests.get(), 2000, "the limit alone ends it");
         let growth = flood.growth(loose, Mode::Free, LOAD / 5);
@@ -152,7 +152,7 @@ pub(crate) fn reset_flood() {
     };
     let flood = Flood::new(&malformed);
     flood.is_calmed(hardened, "max_faults", 201);
-    flood.is_calmed(default, "max_faults", 1001);
+    flood.is_calmed_in(Mode::Free, default, "max_faults", 1001);
     // Nothing is taken: it reads no further, and keeps no more.
     let kept = |options: Options| {
         let mut target = flood.start(options, Mode::Blocked);
@@ -186,7 +186,7 @@ pub(crate) fn reset_flood() {
         };
         let flood = Flood::new(&round).prepared(&begin);
         flood.is_calmed(hardened, "max_unproductive_frames", 10_002);
-        flood.is_calmed(default, "max_unproductive_frames", 10_002);
+        flood.is_calmed_in(Mode::Free, default, "max_unproductive_frames", 10_002);
         let growth = flood.growth(loose, Mode::Blocked, 20_000);
         assert!(growth < NOISE, "{growth} octets");
     }

@@ -363,6 +363,7 @@ impl<'a> Flood<'a> {
     /// Where nothing is taken the endpoint may stop to read first; what the flood is then is
     /// decided as soon as it goes on.
     pub(crate) fn is_calmed(&self, options: Options, limit: &str, at: usize) {
+        self.leaves_others_their_turn(options, at);
         for mode in MODES {
             self.is_calmed_in(mode, options, limit, at);
         }
@@ -381,6 +382,22 @@ impl<'a> Flood<'a> {
         }
         target.assert_calmed(limit);
         assert_eq!(target.app.alive.get(), 0, "handlers of {limit}, {mode:?}");
+    }
+
+    /// All of it comes at once. Another connection on the same thread has its answer a few polls later.
+    fn leaves_others_their_turn(&self, options: Options, rounds: usize) {
+        let mut target = self.start(options, Mode::Free);
+        let mut other = target.beside(options);
+        let mut out = Vec::new();
+        (0..rounds).for_each(|number| (self.round)(number, &mut out));
+        target.send_raw(&out);
+        other.send(&get(1, "/"));
+        let polls = (0..).take_while(|_| other.seen.ended == 0 && other.round());
+        let polls = polls.count();
+        assert!(
+            polls <= 3,
+            "{polls} polls until another connection has its answer"
+        );
     }
 
     /// It ends nothing in so many rounds.
