@@ -6,6 +6,7 @@
 #[expect(dead_code, reason = "each test crate uses its own part")]
 #[path = "../support/frames.rs"]
 mod frames;
+#[expect(dead_code, reason = "each test crate uses its own part")]
 mod raw;
 
 use std::future::{Future, poll_fn};

@@ -1,4 +1,5 @@
-//! A client that writes frames as it likes, and fails when it is told to go away.
+//! A client that writes frames as it likes, and fails when it is told to go away, unless it waits for the
+//! end.
 
 use std::time::Duration;
 
@@ -44,6 +45,19 @@ impl Raw {
             assert_ne!(frame.kind, kind::GOAWAY, "{frame:?}");
             if is_wanted(&frame) {
                 return frame;
+            }
+        }
+    }
+
+    /// Reads on to the end: the frames.
+    pub(crate) async fn rest(&mut self) -> Vec<Frame> {
+        let mut frames = Vec::new();
+        loop {
+            while let Some(frame) = Frame::parse(&mut self.input) {
+                frames.push(frame);
+            }
+            if self.io.read_buf(&mut self.input).await.unwrap() == 0 {
+                return frames;
             }
         }
     }
