@@ -244,3 +244,16 @@ fn a_stream_that_owes_a_frame_is_noted_once_and_others_are_not() {
     }
     assert_eq!(script.conn.control.len(), 1);
 }
+
+#[test]
+fn what_was_released_just_before_its_stream_ended_returns() {
+    let mut script = client();
+    let hand = script.end.get("/");
+    script.sent();
+    script.response(1, false);
+    script.data(1, vec![0; 100], false);
+    assert_eq!(script.conn.recv_window.held(), 100);
+    hand.release(100);
+    script.data(1, &b""[..], true);
+    assert_eq!(script.conn.recv_window.held(), 0);
+}
