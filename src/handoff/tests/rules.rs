@@ -508,3 +508,18 @@ fn a_reset_of_what_has_failed_changes_nothing() {
     let polled = poll_once(|cx| writer.poll_reset(cx, crate::handoff::PollReset::Streaming));
     assert!(matches!(polled, Poll::Ready(Ok(Reason::CANCEL))));
 }
+
+#[test]
+fn who_has_answered_asks_the_stream_for_resets_and_not_the_answer() {
+    use crate::handoff::PollReset;
+    let hub = hub(0);
+    let (_cell, writer, _reader) = accepted(&hub);
+    let poll = |mode| poll_once(|cx| writer.poll_reset(cx, mode));
+    assert!(poll(PollReset::AwaitingHeaders).is_pending());
+    writer.send_head(response(), false).unwrap();
+    assert!(matches!(
+        poll(PollReset::AwaitingHeaders),
+        Poll::Ready(Err(_))
+    ));
+    assert!(poll(PollReset::Streaming).is_pending());
+}

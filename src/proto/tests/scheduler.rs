@@ -398,3 +398,65 @@ fn a_stream_that_slept_has_a_whole_turn_and_not_the_rest_of_its_last() {
     let turns = [(1, whole), (3, whole), (1, whole), (3, whole)];
     assert_eq!(data_of(&script.sent()), turns);
 }
+
+#[test]
+fn a_level_that_was_empty_has_not_been_passed_over() {
+    let config = Config {
+        batch_size: QUANTUM,
+        ..Config::default()
+    };
+    let (mut script, hands) = busy(3, config);
+    for (hand, urgency) in hands.iter().zip([1, 5, 5]) {
+        hand.prioritise(urgency, true);
+    }
+    hands[0].send(vec![0; 100 * QUANTUM], false);
+    hands[1].send(vec![0; QUANTUM], false);
+    script.collect();
+    let next = |script: &mut Script| order(&super::pair::frames(script.output()));
+    for _ in 1..PATIENCE {
+        assert_eq!(next(&mut script), [1]);
+    }
+    script.rst(3, Reason::CANCEL);
+    hands[2].send(vec![0; QUANTUM], false);
+    for turn in 0..PATIENCE {
+        assert_eq!(next(&mut script), [1], "turn {turn}");
+    }
+    assert_eq!(next(&mut script), [5]);
+}
+
+#[test]
+fn heads_leave_half_of_a_batch_to_data_that_waits() {
+    for incremental in [false, true] {
+        let config = Config {
+            batch_size: 1_000,
+            ..Config::default()
+        };
+        let (mut script, hands) = busy(1, config);
+        hands[0].prioritise(3, incremental);
+        for n in 1..200 {
+            script.get(2 * n + 1);
+        }
+        script.accepted[1..]
+            .iter()
+            .for_each(|hand| hand.respond(200, false));
+        hands[0].send(vec![0; 10_000], false);
+        let sent = data_of(&super::pair::frames(script.output()));
+        assert_eq!(sent, [(1, 10_000)]);
+    }
+}
+
+#[test]
+fn who_waits_is_counted() {
+    let mut script = client();
+    script.settings([Setting::MaxConcurrentStreams(0)]);
+    let _waiting = [script.end.get("/"), script.end.get("/")];
+    script.collect();
+    assert_eq!(script.conn.stats().waiting_to_open, 2);
+    let (mut script, hands) = busy(3, Config::default());
+    for (hand, incremental) in hands.iter().zip([false, true, true]) {
+        hand.prioritise(3, incremental);
+        hand.send(vec![0; 10], false);
+    }
+    script.collect();
+    assert_eq!(script.conn.stats().waiting_for_turn, 3);
+}
