@@ -523,3 +523,20 @@ fn who_has_answered_asks_the_stream_for_resets_and_not_the_answer() {
     ));
     assert!(poll(PollReset::Streaming).is_pending());
 }
+
+#[test]
+fn who_waits_for_capacity_is_not_woken_by_what_brings_none() {
+    let hub = hub(0);
+    let (cell, writer, _reader) = answering(&hub);
+    writer.send_data(body(2 * FLOOR), false).unwrap();
+    collect(&cell);
+    writer.reserve(10);
+    let (waker, woken) = counting_waker();
+    let polled = writer.poll_capacity(&Context::from_waker(&waker));
+    assert!(polled.is_pending());
+    cell.set_credit(1000);
+    cell.took(10);
+    assert_eq!(woken.count(), 0, "it is beyond its floor still");
+    cell.took(FLOOR);
+    assert_eq!(woken.count(), 1);
+}
