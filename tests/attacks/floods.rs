@@ -226,6 +226,26 @@ pub(crate) fn tiny_data() {
             assert!(kept < 4 * 65_535, "{kept} octets");
         }
     }
+    // Each piece comes between large frames: it must not keep the buffer of all of them.
+    let between = frame(0xf0, 0, 0, [0; 16_384]).encode();
+    for length in [1, 10, 63, 64, 100, 255, 256, 500, 1000, 2000, 4000] {
+        let mut target = Target::server(loose);
+        target.say(&post(1, "/hold"));
+        let before = target.heap();
+        let round = |_: usize, out: &mut Vec<u8>| {
+            out.extend(data(1, vec![b'x'; length]).encode());
+            out.extend(&between);
+        };
+        let pieces = (WINDOW / length).min(1500);
+        target.flood(pieces, 1, &round);
+        assert_eq!((target.unread(), &target.seen.go_away), (0, &None));
+        let kept = target.heap() - before;
+        println!("  {kept} octets for {pieces} pieces of {length}");
+        assert!(
+            kept < 6 * 65_535,
+            "{kept} octets for {pieces} pieces of {length}"
+        );
+    }
     // On demand the frames have a price as well: each costs what it lacks of 256 octets.
     let strict: Options = |options| {
         options.hardened().data_frame_budget(25_600);

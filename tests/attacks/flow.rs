@@ -232,7 +232,7 @@ pub(crate) fn window_overflow() {
 
 // 20. DATA for streams that nobody knows: its credit comes back, padding too.
 pub(crate) fn credit_leak() {
-    const OCTETS: u64 = 1000 + 100 + 1;
+    const OCTETS: u64 = 8000 + 100 + 1;
     let reset_by_us = |target: &mut Target| {
         target.say(&post(1, "/hold"));
         target.say(&window_update(1, 0));
@@ -251,7 +251,7 @@ pub(crate) fn credit_leak() {
         target.say(&ping([0; 8]));
         target.say(&post(1, "/hold"));
     };
-    let round = |_: usize, out: &mut Vec<u8>| out.extend(data(1, [0; 1000]).padded(100).encode());
+    let round = |_: usize, out: &mut Vec<u8>| out.extend(data(1, [0; 8000]).padded(100).encode());
     let prepare: [&dyn Fn(&mut Target); 5] = [
         &reset_by_us,
         &forgotten,
@@ -495,7 +495,8 @@ pub(crate) fn lost_wake_up() {
     for _ in 0..STEPS {
         match draw(8) {
             0 | 1 if open.len() < 60 => {
-                target.send(&get(id(next), "/flow/50000"));
+                let path = ["/flow/50000", "/reserve/50000"][draw(2)];
+                target.send(&get(id(next), path));
                 open.push(id(next));
                 next += 1;
             }
@@ -518,9 +519,15 @@ pub(crate) fn lost_wake_up() {
     }
     // Now there is credit for all: whoever was forgotten stays.
     target.take(None);
-    target.send(&window_update(0, 0x3fff_ffff));
-    target.say(&initial_window(1_000_000));
+    target.say(&window_update(0, 0x3fff_ffff));
+    // Each alone: SETTINGS would look at all of them.
+    open.iter()
+        .for_each(|stream| target.say(&window_update(*stream, 100_000)));
     assert_eq!((target.app.alive.get(), &target.seen.go_away), (0, &None));
+    let forgotten = open
+        .iter()
+        .filter(|stream| !target.seen.has_ended(**stream));
+    assert_eq!(forgotten.count(), 0, "streams with output are forgotten");
     assert!(destroyed > STEPS / 20, "{destroyed} streams were reset");
     target.assert_alive(id(next));
 }

@@ -139,6 +139,9 @@ impl App {
         if let Some(length) = path.strip_prefix("/flow/") {
             return flow(respond, length.parse().unwrap()).await;
         }
+        if let Some(length) = path.strip_prefix("/reserve/") {
+            return reserve(respond, length.parse().unwrap()).await;
+        }
         match &*path {
             // It notices that nobody waits any more.
             "/hold" => {
@@ -225,6 +228,21 @@ async fn flow(mut respond: SendResponse<Bytes>, mut length: usize) -> Result<(),
     while length > 0 {
         let chunk = length.min(CHUNK);
         stream.send(Bytes::from(vec![b'a'; chunk])).await?;
+        length -= chunk;
+    }
+    stream.send_data(Bytes::new(), true)
+}
+
+/// The same, asked for and granted before.
+async fn reserve(mut respond: SendResponse<Bytes>, mut length: usize) -> Result<(), Error> {
+    let mut stream = respond.send_response(Response::new(()), false)?;
+    while length > 0 {
+        stream.reserve_capacity(length);
+        let Some(capacity) = poll_fn(|cx| stream.poll_capacity(cx)).await else {
+            return Ok(());
+        };
+        let chunk = length.min(capacity?);
+        stream.send_data(Bytes::from(vec![b'a'; chunk]), false)?;
         length -= chunk;
     }
     stream.send_data(Bytes::new(), true)

@@ -1,6 +1,6 @@
 //! What the attacker has heard. Sums, and no frames: its memory must not count as the endpoint's.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 
 use crate::support::{Code, Frame, flag, kind};
 
@@ -21,6 +21,8 @@ pub(crate) struct Seen {
     credits: BTreeMap<u32, u64>,
     /// Messages that ended.
     pub(crate) ended: u64,
+    /// Their streams, of the last few thousand.
+    ended_on: VecDeque<u32>,
     /// Payloads of pongs, as long as they come in the order 0, 1, 2 ...
     pub(crate) pongs: u64,
     any_pong: bool,
@@ -46,6 +48,7 @@ impl Seen {
             credit: 0,
             credits: BTreeMap::new(),
             ended: 0,
+            ended_on: VecDeque::with_capacity(4096),
             pongs: 0,
             any_pong: false,
             settings: Vec::new(),
@@ -71,6 +74,10 @@ impl Seen {
     /// Credit for this stream.
     pub(crate) fn credit_of(&self, id: u32) -> u64 {
         self.credits.get(&id).copied().unwrap_or(0)
+    }
+
+    pub(crate) fn has_ended(&self, id: u32) -> bool {
+        self.ended_on.contains(&id)
     }
 
     pub(crate) fn status(&self, status: &str) -> u64 {
@@ -104,7 +111,13 @@ impl Seen {
     fn note(&mut self, frame: &Frame) {
         self.frames[usize::from(frame.kind).min(15)] += 1;
         self.last_id = self.last_id.max(frame.id);
-        self.ended += u64::from(frame.is_end_stream());
+        if frame.is_end_stream() {
+            self.ended += 1;
+            if self.ended_on.len() == 4096 {
+                self.ended_on.pop_front();
+            }
+            self.ended_on.push_back(frame.id);
+        }
         match frame.kind {
             kind::DATA => self.data += frame.payload.len() as u64,
             kind::HEADERS | kind::PUSH_PROMISE | kind::CONTINUATION => self.note_block(frame),
