@@ -111,7 +111,8 @@ impl<B: Buf> Outbox<B> {
                 self.admit(queue);
                 let asks = queue.account.is_offering() && self.asks_for_room(queue);
                 news |= handed || asks;
-                match queue.account.is_offering() || data.is_some() {
+                // An empty value is said to be sent and left to the caller: nothing of it needs keeping.
+                match queue.account.is_offering() || data.is_some() && bytes > 0 {
                     false => Poll::Ready(Ok(())),
                     true => Poll::Pending,
                 }

@@ -108,6 +108,9 @@ impl<B> Queue<B> {
         }
         self.expect_phase_body()?;
         self.count_content(bytes, false)?;
+        if bytes == 0 {
+            return Ok(false);
+        }
         data.take()
             .into_iter()
             .for_each(|data| self.waiting_for_task.data.push_back(data));

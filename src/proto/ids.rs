@@ -90,7 +90,10 @@ impl Ids {
     /// A stream has lost its slot, or never got one.
     pub(super) fn close(&mut self, id: StreamId, how: Gone, now: Option<Instant>) {
         match how {
-            Gone::ResetByUs => push_bounded(&mut self.reset, (id, now), self.reset_capacity),
+            Gone::ResetByUs => {
+                self.forget_old(now);
+                push_bounded(&mut self.reset, (id, now), self.reset_capacity);
+            }
             _ => push_bounded(&mut self.ended, (id, how), ENDED),
         }
     }
@@ -121,6 +124,17 @@ impl Ids {
         match !local && self.skipped.iter().any(skipped) {
             true => Gone::Skipped,
             false => Gone::Forgotten,
+        }
+    }
+
+    /// Forgets the streams whose time has passed: the capacity may be as large as one likes.
+    fn forget_old(&mut self, now: Option<Instant>) {
+        let Some(now) = now else { return };
+        while let Some((_, at)) = self.reset.front() {
+            if self.is_recent(*at, now) {
+                return;
+            }
+            self.reset.pop_front();
         }
     }
 
@@ -176,6 +190,24 @@ mod tests {
             ids.fate(id(1), now + Duration::from_millis(1100)),
             Gone::Forgotten
         );
+    }
+
+    #[test]
+    fn a_memory_without_a_bound_keeps_what_is_recent() {
+        let mut ids = Ids::new(
+            Role::Server,
+            &Config {
+                max_concurrent_reset_streams: usize::MAX,
+                ..Config::default()
+            },
+        );
+        let start = Instant::now();
+        for n in 0..10_000 {
+            let now = start + Duration::from_millis(u64::from(n));
+            ids.use_remote(id(2 * n + 1));
+            ids.close(id(2 * n + 1), Gone::ResetByUs, Some(now));
+        }
+        assert_eq!(ids.reset.len(), 1001);
     }
 
     #[test]

@@ -17,7 +17,7 @@ use crate::error::Violation;
 pub(super) struct Quiet {
     /// The first turn: the beginning counts from it.
     pub(super) born: Option<Instant>,
-    /// The peer's last frame.
+    /// The peer's last sign of life.
     heard: Option<Instant>,
     /// Since when a ping of ours waits to be written or answered.
     asked: Option<Instant>,
@@ -28,7 +28,12 @@ pub(super) struct Quiet {
 }
 
 impl Quiet {
-    /// The peer has sent a frame: it is there.
+    /// Whether the peer has begun to send frames.
+    pub(super) fn has_heard(&self) -> bool {
+        self.heard.is_some()
+    }
+
+    /// The peer has sent a frame, or a part of one: it is there.
     pub(super) fn note_heard(&mut self, now: Instant) {
         self.heard = Some(now);
         self.asked = None;

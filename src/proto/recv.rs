@@ -54,6 +54,10 @@ impl<R: Ports> Connection<R> {
     pub(crate) fn recv_read(&mut self, bytes: usize) {
         self.stats.reads += 1;
         self.stats.bytes_received += bytes as u64;
+        // A long frame over a slow path: who sends it can say nothing else meanwhile.
+        if let Some(now) = self.now.filter(|_| self.quiet.has_heard()) {
+            self.quiet.note_heard(now);
+        }
     }
 
     fn recv_frame(&mut self, frame: Frame, now: Instant) -> Result<(), Fault> {

@@ -16,6 +16,9 @@ use crate::frame::StreamId;
 /// How often within the time limit it looks.
 const LOOKS: u32 = 4;
 
+/// It looks no more often than this: a shorter limit must not keep the task awake.
+const SHORTEST_PAUSE: Duration = Duration::from_millis(10);
+
 /// Less than this within the time limit is no progress: a peer that grants an octet now and then
 /// keeps a whole answer in memory.
 const MIN_PROGRESS: i64 = 1024;
@@ -88,7 +91,8 @@ impl<R: Ports> Connection<R> {
         let limits = &self.config.limits;
         let timeouts = [limits.stall_timeout, limits.connection_stall_timeout];
         let shortest = timeouts.into_iter().flatten().min()?;
-        self.config.timed.then_some(shortest / LOOKS)
+        let pause = (shortest / LOOKS).max(SHORTEST_PAUSE);
+        self.config.timed.then_some(pause)
     }
 
     fn transport_is_stuck(&mut self, now: Instant) -> bool {

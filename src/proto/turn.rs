@@ -144,13 +144,11 @@ fn write_piece<P: Port>(stream: &mut Stream<P>, wanted: usize, batch: &mut Batch
         }
         return piece;
     }
-    let Some(mut value) = stream.out.data.pop_front() else {
+    let filled = |value: &P::Buf| value.has_remaining();
+    let Some(mut value) = std::iter::from_fn(|| stream.out.data.pop_front()).find(filled) else {
         return 0;
     };
     let piece = value.remaining().min(wanted);
-    if !value.has_remaining() {
-        return write_piece(stream, wanted, batch);
-    }
     if Batch::<P::Buf>::is_small(piece) || Batch::<P::Buf>::is_small(value.chunk().len().min(piece))
     {
         let piece = batch.copy(&mut value, piece);

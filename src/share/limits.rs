@@ -146,7 +146,7 @@ impl<Side> Builder<Side> {
     ///
     /// Default: 60 seconds, hardened: 30 seconds, with a [`timer`](Self::timer). `None`: no limit. A
     /// stream that has credit and waits for its turn among others is not concerned. It takes up to a
-    /// quarter longer until it is noticed.
+    /// quarter longer until it is noticed, 10 milliseconds at least.
     pub fn stream_stall_timeout(&mut self, timeout: impl Into<Option<Duration>>) -> &mut Self {
         self.config_mut().limits.stall_timeout = timeout.into();
         self
@@ -176,8 +176,8 @@ impl<Side> Builder<Side> {
     /// After how much silence of the peer it is asked, with a PING, whether it is still there
     /// ([RFC 9113 section 6.7](https://www.rfc-editor.org/rfc/rfc9113.html#section-6.7)).
     ///
-    /// Default, hardened too: never. It needs a [`timer`](Self::timer). Any frame of the peer counts as a
-    /// sign of life.
+    /// Default, hardened too: never. It needs a [`timer`](Self::timer). Whatever comes of the peer counts
+    /// as a sign of life, be it a part of a long frame.
     ///
     /// # Examples
     ///

@@ -208,3 +208,22 @@ fn a_reset_ends_a_send_that_waits_and_leaves_nothing_charged() {
         Poll::Ready(Err(_))
     ));
 }
+
+#[test]
+fn empty_values_are_kept_nowhere_and_wait_behind_what_is_on_offer() {
+    let (_hub, cell, writer, _reader) = stream(0);
+    for _ in 0..100 {
+        assert!(Sending::new(&writer, Bytes::new()).poll().is_ready());
+    }
+    assert!(collect(&cell).1.data.is_empty());
+    let mut long = Sending::new(&writer, body(2 * FLOOR));
+    assert!(long.poll().is_pending());
+    let mut empty = Sending::new(&writer, Bytes::new());
+    assert!(empty.poll().is_pending());
+    assert_eq!(collect(&cell).1.data.len(), 1);
+    cell.took(FLOOR);
+    assert!(empty.was_woken() && empty.poll().is_ready());
+    writer.send_data(Bytes::new(), true).unwrap();
+    let late = Sending::new(&writer, Bytes::new()).poll();
+    assert!(matches!(late, Poll::Ready(Err(_))), "{late:?}");
+}

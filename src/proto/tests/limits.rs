@@ -300,6 +300,34 @@ fn a_silent_peer_is_asked_once_and_then_given_up() {
 }
 
 #[test]
+fn parts_of_a_long_frame_are_signs_of_life() {
+    let mut config = Config::hardened();
+    config.limits.keep_alive.interval = Some(Duration::from_secs(5));
+    let mut script = Script::new(Role::Server, config);
+    let hand = script.post(1);
+    for _ in 0..100 {
+        script.elapse(Duration::from_secs(4));
+        script.conn.recv_read(1000);
+    }
+    assert!(script.sent().is_empty() && hand.error().is_none());
+}
+
+#[test]
+fn limits_of_next_to_no_time_do_not_keep_the_task_awake() {
+    for timeout in [Duration::ZERO, Duration::from_nanos(1)] {
+        let mut config = Config::default();
+        config.limits.stall_timeout = Some(timeout);
+        config.limits.connection_stall_timeout = Some(timeout);
+        let mut script = Script::new(Role::Server, config);
+        script.post(1);
+        script.sent();
+        script.elapse(Duration::from_secs(1));
+        let next = script.conn.deadline().unwrap();
+        assert!(next > script.now, "{timeout:?}");
+    }
+}
+
+#[test]
 fn a_transport_that_takes_nothing_is_given_up() {
     let mut script = hardened();
     script.post(1);
