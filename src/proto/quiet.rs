@@ -10,6 +10,7 @@ use super::config::Role;
 use super::connection::Connection;
 use super::port::Ports;
 use super::settings::Known;
+use super::stall::SHORTEST_PAUSE;
 use crate::error::Violation;
 
 /// Silence, of the peer and of the application.
@@ -106,7 +107,10 @@ impl<R: Ports> Connection<R> {
         }
         match self.quiet.asked {
             Some(at) => at.checked_add(option.timeout),
-            None => self.quiet.heard?.checked_add(option.interval?),
+            None => {
+                let interval = option.interval?.max(SHORTEST_PAUSE);
+                self.quiet.heard?.checked_add(interval)
+            }
         }
     }
 

@@ -17,7 +17,7 @@ use crate::frame::StreamId;
 const LOOKS: u32 = 4;
 
 /// It looks no more often than this: a shorter limit must not keep the task awake.
-const SHORTEST_PAUSE: Duration = Duration::from_millis(10);
+pub(super) const SHORTEST_PAUSE: Duration = Duration::from_millis(10);
 
 /// Less than this within the time limit is no progress: a peer that grants an octet now and then
 /// keeps a whole answer in memory.

@@ -177,7 +177,7 @@ impl<Side> Builder<Side> {
     /// ([RFC 9113 section 6.7](https://www.rfc-editor.org/rfc/rfc9113.html#section-6.7)).
     ///
     /// Default, hardened too: never. It needs a [`timer`](Self::timer). Whatever comes of the peer counts
-    /// as a sign of life, be it a part of a long frame.
+    /// as a sign of life, be it a part of a long frame. Less than 10 milliseconds count as so many.
     ///
     /// # Examples
     ///

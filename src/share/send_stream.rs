@@ -100,9 +100,9 @@ impl<B: Buf> SendStream<B> {
     /// Waits until the capacity has grown.
     ///
     /// Ask with [`reserve_capacity`](SendStream::reserve_capacity) before. The number is the whole
-    /// capacity, in bytes, and more than zero. It can be less than what was asked for: send that
-    /// much at once, then wait for the rest. It can be less than the last answer, if data was
-    /// sent since.
+    /// capacity, in bytes, and more than zero. It can be less than what was asked for, however
+    /// long one waits: send that much at once, then wait for the rest. It can be less than the last
+    /// answer, if data was sent since.
     ///
     /// `None` says that nothing can be sent any more, because the sending half is closed.
     ///

@@ -318,6 +318,7 @@ fn limits_of_next_to_no_time_do_not_keep_the_task_awake() {
         let mut config = Config::default();
         config.limits.stall_timeout = Some(timeout);
         config.limits.connection_stall_timeout = Some(timeout);
+        config.limits.keep_alive.interval = Some(timeout);
         let mut script = Script::new(Role::Server, config);
         script.post(1);
         script.sent();
