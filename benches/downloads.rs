@@ -28,7 +28,8 @@ struct Options {
     /// Bytes of a download.
     #[arg(long, default_value_t = 10 << 20)]
     size: u64,
-    /// Options of the server on fairmux, such as "--batch 65536"; `--help` of `serve` has them all.
+    /// Options of the server on fairmux: `Order` in `loads/serve` has them (--batch, --room, --unsent,
+    /// --delay, --tls-buffer, --windows).
     #[arg(long, default_value = "", allow_hyphen_values = true)]
     knobs: String,
 }

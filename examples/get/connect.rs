@@ -60,8 +60,21 @@ pub(crate) async fn connect(
 ) -> Result<Connected, String> {
     match timeout(HELLO, open(origin, tls)).await {
         Ok(Ok(connected)) => Ok(connected),
-        Ok(Err(why)) => Err(format!("cannot connect to {origin}: {why}")),
+        Ok(Err(why)) => Err(format!(
+            "cannot connect to {origin}: {why}{}",
+            advice(&*why)
+        )),
         Err(_) => Err(format!("cannot connect to {origin}: no answer in time")),
+    }
+}
+
+/// What to try instead, if TLS is what failed.
+fn advice(why: &(dyn std::error::Error + 'static)) -> &'static str {
+    let inner = why.downcast_ref::<io::Error>().and_then(io::Error::get_ref);
+    match inner.and_then(|why| why.downcast_ref()) {
+        Some(rustls::Error::InvalidCertificate(_)) => " (--insecure trusts any)",
+        Some(rustls::Error::InvalidMessage(_)) => " (is it http:// that is spoken there?)",
+        _ => "",
     }
 }
 

@@ -72,8 +72,8 @@ fn run(options: &Options) -> Result<(), Fault> {
 }
 
 async fn serve(options: &Options) -> Result<(), Fault> {
-    let plain = socket::listen(options.listen)?;
-    let secure = socket::listen(options.listen_tls)?;
+    let plain = socket::listen(options.listen, "--listen")?;
+    let secure = socket::listen(options.listen_tls, "--listen-tls")?;
     let tls = TlsAcceptor::from(tls::config(None)?);
     println!("  http://{}/\n  https://{}/", addr(&plain), addr(&secure));
     tokio::join!(accept(plain, None), accept(secure, Some(tls)));

@@ -31,7 +31,7 @@ const FIRST: Duration = Duration::from_secs(1);
 /// How long to wait when no connection can be accepted, most likely for want of descriptors.
 const BREATH: Duration = Duration::from_millis(100);
 
-/// For clients that speak HTTP/1.1 over TLS.
+/// For clients that speak HTTP/1.1.
 const REFUSAL: &[u8] = b"HTTP/1.1 505 HTTP Version Not Supported\r\n\
     content-type: text/plain\r\ncontent-length: 32\r\nconnection: close\r\n\r\n\
     This server speaks only HTTP/2.\n";
@@ -117,8 +117,13 @@ async fn rest(why: &io::Error) {
 }
 
 impl Service {
-    async fn open(self, stream: TcpStream) -> Fallible {
+    async fn open(mut self, mut stream: TcpStream) -> Fallible {
         socket::tune(&stream)?;
+        let mut start = [0; 3];
+        let read = hello(&mut self.stop, || stream.peek(&mut start)).await??;
+        if !b"PRI".starts_with(&start[..read]) {
+            return Ok(Box::pin(timeout(HELLO, refuse(&mut stream))).await??);
+        }
         self.serve(stream).await
     }
 
@@ -131,7 +136,8 @@ impl Service {
                 stream.get_mut().1.set_buffer_limit(None);
                 self.serve(stream).await
             }
-            _ => Ok(timeout(HELLO, refuse(&mut stream)).await??),
+            // Apart, since it is seldom there and large.
+            _ => Ok(Box::pin(timeout(HELLO, refuse(&mut stream))).await??),
         }
     }
 
@@ -306,7 +312,7 @@ mod tests {
     #[tokio::test]
     async fn who_waits_in_the_listen_queue_at_the_end_is_answered() {
         let mut server = server();
-        let listener = socket::listen(([127, 0, 0, 1], 0).into()).unwrap();
+        let listener = socket::listen(([127, 0, 0, 1], 0).into(), "--listen").unwrap();
         let addr = listener.local_addr().unwrap();
         let mut clients = Vec::new();
         for _ in 0..10 {
@@ -347,6 +353,20 @@ mod tests {
         hello(&mut stop, never).await.unwrap_err();
         assert_eq!(begin.elapsed().as_secs(), (HELLO + LATE).as_secs());
         assert_eq!(hello(&mut stop, || async { 7 }).await.unwrap(), 7);
+    }
+
+    #[tokio::test]
+    async fn who_speaks_http_1_in_clear_text_is_told_what_this_is() {
+        let server = server();
+        let listener = socket::listen(([127, 0, 0, 1], 0).into(), "--listen").unwrap();
+        let addr = listener.local_addr().unwrap();
+        let (_close, closed) = watch::channel(false);
+        tokio::spawn(accept(listener, None, server.service, closed));
+        let mut client = TcpStream::connect(addr).await.unwrap();
+        client.write_all(b"POST / HTTP/1.1\r\n\r\n").await.unwrap();
+        let mut answer = String::new();
+        client.read_to_string(&mut answer).await.unwrap();
+        assert!(answer.starts_with("HTTP/1.1 505 "), "{answer}");
     }
 
     #[tokio::test]

@@ -27,7 +27,7 @@ mod target;
 mod timer;
 mod tls;
 
-use std::io::{self, Write};
+use std::io::{self, IsTerminal, Write};
 use std::net::SocketAddr;
 use std::path::Path;
 use std::process::ExitCode;
@@ -95,7 +95,7 @@ async fn serve(options: &Options, root: Arc<Path>) -> Result<(), Fault> {
         _alive: alive,
     };
 
-    let plain = socket::listen(options.listen)?;
+    let plain = socket::listen(options.listen, "--listen")?;
     let secure = secure(options)?;
     announce(
         &plain,
@@ -145,7 +145,10 @@ fn secure(options: &Options) -> Result<Option<(TcpListener, TlsAcceptor)>, Fault
         return Ok(None);
     }
     let tls = tls::config(options.cert.as_deref().zip(options.key.as_deref()))?;
-    Ok(Some((socket::listen(options.listen_tls)?, tls.into())))
+    Ok(Some((
+        socket::listen(options.listen_tls, "--listen-tls")?,
+        tls.into(),
+    )))
 }
 
 fn root(dir: &Path) -> Result<Arc<Path>, Fault> {
@@ -160,6 +163,7 @@ fn log(filter: &str) -> Result<(), Fault> {
         .map_err(|why| Fault::new(format_args!("cannot log by {filter:?}"), why))?;
     tracing_subscriber::fmt()
         .with_env_filter(filter)
+        .with_ansi(io::stderr().is_terminal())
         .with_writer(io::stderr)
         .init();
     Ok(())

@@ -14,11 +14,11 @@ pub(crate) struct Options {
     pub(crate) dir: PathBuf,
 
     /// Where to listen in clear text, for clients that know they will meet HTTP/2 (port 0: any free one).
-    #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:0")]
+    #[arg(long, value_name = "IP:PORT", default_value = "127.0.0.1:0", value_parser = address)]
     pub(crate) listen: SocketAddr,
 
     /// Where to listen with TLS (port 0: any free one).
-    #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:0")]
+    #[arg(long, value_name = "IP:PORT", default_value = "127.0.0.1:0", value_parser = address)]
     pub(crate) listen_tls: SocketAddr,
 
     /// Clear text only.
@@ -44,6 +44,11 @@ pub(crate) struct Options {
     /// What to log to standard error, as a filter of `tracing-subscriber` ("info", "fairmux=debug").
     #[arg(long, value_name = "FILTER", default_value = "warn")]
     pub(crate) log: String,
+}
+
+fn address(text: &str) -> Result<SocketAddr, &'static str> {
+    let wanted = "an IP address and a port up to 65535, such as 127.0.0.1:8080";
+    text.parse().map_err(|_| wanted)
 }
 
 #[cfg(test)]

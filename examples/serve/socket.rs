@@ -13,8 +13,8 @@ const BACKLOG: u32 = 1024;
 /// behind it; too little of it and the wire runs dry between two writes.
 const UNSENT: u32 = 256 * 1024;
 
-/// Listens on `addr`.
-pub(crate) fn listen(addr: SocketAddr) -> Result<TcpListener, Fault> {
+/// Listens on `addr`, which `option` chooses.
+pub(crate) fn listen(addr: SocketAddr, option: &str) -> Result<TcpListener, Fault> {
     let socket = if addr.is_ipv4() {
         TcpSocket::new_v4()
     } else {
@@ -26,7 +26,10 @@ pub(crate) fn listen(addr: SocketAddr) -> Result<TcpListener, Fault> {
             socket.bind(addr)?;
             socket.listen(BACKLOG)
         })
-        .map_err(|why| Fault::new(format_args!("cannot listen on {addr}"), why))
+        .map_err(|why| {
+            let what = format_args!("cannot listen on {addr}");
+            Fault::new(what, format_args!("{why}; choose another with {option}"))
+        })
 }
 
 /// Sets what every connection wants: small frames go at once, and little waits in the kernel.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use rustls::ServerConfig;
 use rustls::crypto::aws_lc_rs;
-use rustls::pki_types::pem::PemObject;
+use rustls::pki_types::pem::{self, PemObject};
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, PrivatePkcs8KeyDer};
 
 use crate::fault::Fault;
@@ -29,7 +29,12 @@ pub(crate) fn config(files: Option<(&Path, &Path)>) -> Result<Arc<ServerConfig>,
         .map_err(|why| Fault::new("cannot set up TLS", why))?
         .with_no_client_auth()
         .with_single_cert(chain, key)
-        .map_err(|why| Fault::new("cannot use this certificate with this key", why))?;
+        .map_err(|why| match why {
+            rustls::Error::InvalidCertificate(why) => {
+                Fault::new("cannot use this certificate", why)
+            }
+            why => Fault::new("cannot use this certificate with this key", why),
+        })?;
     //= RFC 9113 §3.2 the name of HTTP/2 over TLS is `h2`
     config.alpn_protocols = ALPN.iter().map(|name| name.to_vec()).collect();
     Ok(Arc::new(config))
@@ -48,7 +53,10 @@ fn load(cert: &Path, key: &Path) -> Result<Identity, Fault> {
     if chain.is_empty() {
         return Err(fault("certificate", cert, &"it holds no certificate"));
     }
-    let key = PrivateKeyDer::from_pem_file(key).map_err(|why| fault("key", key, &why))?;
+    let key = PrivateKeyDer::from_pem_file(key).map_err(|why| match why {
+        pem::Error::NoItemsFound => fault("key", key, &"it holds no private key in PEM"),
+        why => fault("key", key, &why),
+    })?;
     Ok((chain, key))
 }
 

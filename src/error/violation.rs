@@ -168,8 +168,8 @@ violations! {
     TooManySettings, Connection, ENHANCE_YOUR_CALM, "limit: max_settings_entries", "SETTINGS must not have more entries than allowed";
     SmallDataFlood, Connection, ENHANCE_YOUR_CALM, "limit: data_frame_budget", "The peer may send only so much DATA in small or empty frames";
     TooManyInformational, Stream, ENHANCE_YOUR_CALM, "limit: max_informational", "Only so many informational responses may come before the final one";
-    StreamStalled, Stream, CANCEL, "limit: stream_stall_timeout", "A stream must make progress while it has something to send";
-    ConnectionStalled, Connection, ENHANCE_YOUR_CALM, "limit: connection_stall_timeout", "A connection must make progress while it has something to send";
+    StreamStalled, Stream, CANCEL, "limit: stream_stall_timeout", "The peer must let through what a stream has to send";
+    ConnectionStalled, Connection, ENHANCE_YOUR_CALM, "limit: connection_stall_timeout", "The peer must take what the connection has to send";
     KeepAliveTimeout, Connection, ENHANCE_YOUR_CALM, "limit: keep_alive_timeout", "A peer that is asked whether it is there must answer in time";
 }
 

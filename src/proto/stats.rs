@@ -34,7 +34,8 @@ pub struct Stats {
     pub data_sent: u64,
     /// Bytes of payload that were copied into a batch because they were few.
     pub data_copied: u64,
-    /// Times that DATA had to stop because the connection's window was used up.
+    /// Times that DATA had to stop because the connection's window was used up. A stream that is
+    /// stopped by its own window is not counted.
     pub connection_window_stalls: u64,
     /// Times that a producer that waited for send room was granted some.
     pub room_grants: u64,

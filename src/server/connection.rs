@@ -178,6 +178,9 @@ where
     }
 
     /// What this connection has done so far, in numbers.
+    ///
+    /// Read it between two calls of [`accept`](Self::accept): in a `select!` with an interval, for
+    /// example, since an `accept` that is dropped loses nothing.
     pub fn stats(&self) -> Stats {
         self.driver.stats()
     }

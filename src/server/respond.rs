@@ -121,7 +121,8 @@ impl<B: Buf> SendResponse<B> {
     /// Sets how urgent the response is (0 to 7, 0 first; a larger value is taken as 7) and whether
     /// it is of use in parts ([RFC 9218 section 4](https://www.rfc-editor.org/rfc/rfc9218.html#section-4)).
     ///
-    /// It overrides what the client asked for.
+    /// It overrides what the client asked for. Where neither has said anything a stream has urgency 3
+    /// and takes turns with others, as if incremental.
     pub fn set_priority(&mut self, urgency: u8, incremental: bool) {
         self.writer.set_priority(Priority {
             urgency: urgency.min(7),

@@ -168,7 +168,8 @@ impl<Side> Builder<Side> {
     ///
     /// Default: 16 MiB, not announced; once set, announced as SETTINGS_MAX_HEADER_LIST_SIZE. A
     /// request over it is answered with 431, another message over it is refused with a stream
-    /// error. Nothing beyond the limit is kept in memory.
+    /// error; a list of more than twice the limit ends the connection with ENHANCE_YOUR_CALM.
+    /// Nothing beyond the limit is kept in memory.
     pub fn max_header_list_size(&mut self, max: u32) -> &mut Self {
         self.config_mut().max_header_list_size = Some(max);
         self

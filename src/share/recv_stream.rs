@@ -26,7 +26,10 @@ use crate::handoff::Reader;
 /// window, and slows the whole connection down.
 ///
 /// Dropping a `RecvStream` throws away what has not been read and returns the credit for it.
-/// It does not reset the stream, so that a response can still be *sent* on it.
+/// It does not reset the stream while a response can still be *sent* on it. Once the response is
+/// complete and no handle is left, RST_STREAM with NO_ERROR stops what is left of the request
+/// ([RFC 9113 section 8.1](https://www.rfc-editor.org/rfc/rfc9113.html#section-8.1)). Some clients
+/// take that for a failure (curl 7.88 does): read short bodies to their end.
 ///
 /// # Early ends
 ///

@@ -47,6 +47,9 @@ use crate::message::Priority;
 /// which frames are written. A stream that asks for capacity and then does not use it holds
 /// nobody up.
 ///
+/// Hand over 64 KiB or more at a time where there is so much. A producer that hands over single frames
+/// is often empty when its turn comes, and the turn goes to others, however urgent its stream is.
+///
 /// # Example
 ///
 /// ```no_run
@@ -54,7 +57,7 @@ use crate::message::Priority;
 ///
 /// # async fn example(mut body: fairmux::SendStream<Bytes>) -> Result<(), fairmux::Error> {
 /// for _ in 0..1000 {
-///     body.send(Bytes::from_static(&[0; 16_384])).await?;
+///     body.send(Bytes::from_static(&[0; 65_536])).await?;
 /// }
 /// body.send_data(Bytes::new(), true)?;
 /// # Ok(())
@@ -184,9 +187,9 @@ impl<B: Buf> SendStream<B> {
 
     /// Changes the stream's place in the sending order of this end (RFC 9218).
     ///
-    /// Streams of a lower `urgency` (0 to 7, higher values count as 7; the default is 3) go
-    /// first. Within one urgency, streams that are `incremental` take turns, and the others are
-    /// served one after the other. At a client the change is also sent to the server, as
+    /// Streams of a lower `urgency` (0 to 7, higher values count as 7) go first. Within one urgency,
+    /// streams that are `incremental` take turns, and the others are served one after the other.
+    /// Where nobody has said anything a stream has urgency 3 and takes turns, as if incremental. At a client the change is also sent to the server, as
     /// PRIORITY_UPDATE.
     pub fn set_priority(&mut self, urgency: u8, incremental: bool) {
         self.writer.set_priority(Priority {
