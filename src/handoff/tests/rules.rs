@@ -540,3 +540,79 @@ fn who_waits_for_capacity_is_not_woken_by_what_brings_none() {
     cell.took(FLOOR);
     assert_eq!(woken.count(), 1);
 }
+
+#[test]
+fn who_wants_no_capacity_asks_for_no_room() {
+    let hub = hub(FLOOR);
+    hub.shared().room().charge(FLOOR);
+    let (cell, writer, _reader) = answering(&hub);
+    writer.send_data(body(FLOOR), false).unwrap();
+    collect(&cell);
+    take_posted(hub.shared());
+    assert!(poll_once(|cx| writer.poll_capacity(cx)).is_pending());
+    assert!(take_posted(hub.shared()).is_empty() && !hub.shared().room_is_awaited());
+    writer.reserve(1);
+    assert!(poll_once(|cx| writer.poll_capacity(cx)).is_pending());
+    assert!(hub.shared().room_is_awaited());
+    assert_eq!(collect(&cell).0.interest, Interest::Room);
+}
+
+#[test]
+fn whose_window_is_used_up_asks_for_no_room() {
+    let hub = hub(FLOOR);
+    hub.set_initial_window(FLOOR as u32);
+    hub.shared().room().charge(FLOOR);
+    let (cell, writer, _reader) = answering(&hub);
+    writer.send_data(body(FLOOR), false).unwrap();
+    collect(&cell);
+    take_posted(hub.shared());
+    writer.reserve(1);
+    assert!(poll_once(|cx| writer.poll_capacity(cx)).is_pending());
+    assert!(take_posted(hub.shared()).is_empty() && !hub.shared().room_is_awaited());
+    cell.set_credit(1);
+    assert_eq!(take_posted(hub.shared()).len(), 1, "I7");
+    assert!(hub.shared().room_is_awaited());
+    assert_eq!(collect(&cell).0.interest, Interest::Room);
+}
+
+#[test]
+fn what_the_floor_covers_needs_no_room() {
+    let hub = hub(FLOOR);
+    hub.shared().room().charge(FLOOR);
+    let (_cell, writer, _reader) = answering(&hub);
+    writer.reserve(FLOOR);
+    for is_new in [true, false] {
+        let polled = poll_once(|cx| writer.poll_capacity(cx));
+        assert_eq!(polled.is_ready(), is_new);
+    }
+    assert!(take_posted(hub.shared()).is_empty() && !hub.shared().room_is_awaited());
+}
+
+#[test]
+fn nothing_is_promised_to_a_peer_that_takes_no_push() {
+    let hub = hub(0);
+    let parent = StreamId::new(1);
+    assert!(hub.open_promise(parent, request()).is_ok());
+    hub.shared().set_push(false);
+    let refused = hub.open_promise(parent, request()).unwrap_err();
+    assert_eq!(refused.as_misuse(), Some(&Misuse::PeerDisabledServerPush));
+}
+
+#[test]
+fn handles_read_what_the_task_has_written() {
+    let hub = hub(0);
+    let shared = hub.shared();
+    for count in [0, 1, 7] {
+        shared.set_max_send_streams(count + 1);
+        shared.set_max_recv_streams(count + 2);
+        shared.set_active_streams(count + 3);
+        shared.set_wired_streams(count + 4);
+        shared.set_extended_connect(count == 1);
+        assert_eq!(shared.max_send_streams(), count + 1);
+        assert_eq!(shared.max_recv_streams(), count + 2);
+        assert_eq!(shared.active_streams(), count + 3);
+        #[cfg(feature = "unstable")]
+        assert_eq!(shared.wired_streams(), count + 4);
+        assert_eq!(shared.extended_connect(), count == 1);
+    }
+}

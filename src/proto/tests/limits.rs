@@ -25,6 +25,20 @@ fn a_rapid_reset_ends_at_the_limit() {
 }
 
 #[test]
+fn who_cancels_every_second_request_is_never_stopped() {
+    let mut script = hardened();
+    for round in 0..1000 {
+        script.get(4 * round + 1);
+        script.rst(4 * round + 1, Reason::CANCEL);
+        let answered = script.post(4 * round + 3);
+        script.data(4 * round + 3, Bytes::new(), true);
+        answered.respond(200, true);
+        script.sent();
+        assert!(script.conn.wants_read(), "round {round}");
+    }
+}
+
+#[test]
 fn unaccepted_streams_that_are_reset_end_at_their_own_limit() {
     let mut script = hardened();
     let mut rounds = 0;

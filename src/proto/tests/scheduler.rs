@@ -1,5 +1,6 @@
 //! Fair order: quanta, levels, the window that opens in small steps, send room.
 
+use super::load::Load;
 use super::pair::Hand;
 use super::script::{Script, client, data_of, id, server};
 use crate::frame::{Frame, PriorityUpdate, Reason, Setting};
@@ -459,4 +460,27 @@ fn who_waits_is_counted() {
     }
     script.collect();
     assert_eq!(script.conn.stats().waiting_for_turn, 3);
+}
+
+#[test]
+fn who_waited_for_its_own_payload_within_its_turn_goes_on_with_it() {
+    let config = Config {
+        batch_size: QUANTUM + 2000,
+        ..Config::default()
+    };
+    let (mut script, hands) = busy(3, config);
+    for (hand, incremental) in hands.iter().zip([false, true, true]) {
+        hand.prioritise(3, incremental);
+    }
+    // Of this only a quarter of a turn shows at a time, and the next once that has left.
+    let pieces = (0..4).map(|_| vec![0; QUANTUM / 4].into());
+    hands[0].send_load(Load::Many(pieces.collect()), true);
+    hands[1..]
+        .iter()
+        .for_each(|hand| hand.send(vec![0; 2 * QUANTUM], false));
+    script.collect();
+    for other in [3, 5, 3, 5] {
+        let sent = data_of(&super::pair::frames(script.output()));
+        assert_eq!(sent, [(1, QUANTUM / 4), (other, QUANTUM)]);
+    }
 }
