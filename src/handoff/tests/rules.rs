@@ -616,3 +616,69 @@ fn handles_read_what_the_task_has_written() {
         assert_eq!(shared.extended_connect(), count == 1);
     }
 }
+
+#[test]
+fn what_is_too_little_for_a_frame_is_nobodys_share() {
+    for (room, share) in [(1, 0), (1535, 0), (1536, 1024), (1537, 1024)] {
+        assert_eq!(hub(room).shared().room().direct(0), share, "of {room}");
+    }
+}
+
+#[test]
+fn the_direct_way_is_closed_from_where_less_than_a_quarter_is_left() {
+    let hub = hub(16 * FLOOR);
+    let room = hub.shared().room();
+    room.charge(12 * FLOOR);
+    room.set_waiting();
+    assert!(!hub.shared().room_is_awaited());
+    room.charge(1);
+    room.set_waiting();
+    assert!(hub.shared().room_is_awaited());
+    assert_eq!(room.direct(0), 0);
+}
+
+#[test]
+fn the_task_hears_once_that_it_woke_a_producer() {
+    let hub = hub(0);
+    let (cell, writer, _reader) = answering(&hub);
+    writer.send_data(body(FLOOR), false).unwrap();
+    writer.reserve(10);
+    assert!(!hub.shared().take_resumed());
+    cell.took(10);
+    assert!(!hub.shared().take_resumed(), "nobody waited");
+    cell.set_credit(-100_000);
+    assert!(poll_once(|cx| writer.poll_capacity(cx)).is_pending());
+    cell.set_credit(0);
+    assert!(hub.shared().take_resumed());
+    assert!(!hub.shared().take_resumed());
+}
+
+#[test]
+fn what_is_left_of_the_window_is_told_as_the_task_has_set_it() {
+    let hub = hub(0);
+    let (cell, _writer, reader) = accepted(&hub);
+    assert_eq!(cell.deliver_data(body(5), false), Delivery::Kept);
+    for window in [65_535, 100, 3] {
+        hub.shared().set_recv_window(window);
+        assert_eq!(reader.available_capacity(), window as isize - 5);
+    }
+}
+
+#[test]
+fn who_asks_whether_streams_can_be_opened_hears_of_the_end() {
+    let hub = hub(0);
+    assert!(hub.check_open().is_ok());
+    hub.close(cancelled());
+    assert!(hub.check_open().is_err());
+    assert!(hub.open_request(request(), true).is_err());
+    let last = StreamId::new(0x7fff_ffff);
+    let limits = crate::handoff::Limits {
+        max_send_buffer: 1 << 20,
+        send_room: 0,
+        recv_window: 65_535,
+    };
+    let hub = crate::handoff::Hub::<Bytes>::new(last, limits);
+    assert!(hub.open_request(request(), true).is_ok());
+    let refused = hub.check_open().unwrap_err();
+    assert_eq!(refused.as_misuse(), Some(&Misuse::OverflowedStreamId));
+}

@@ -178,6 +178,18 @@ fn a_grant_that_others_were_faster_to_use_is_asked_for_anew() {
 }
 
 #[test]
+fn a_grant_admits_a_value_whatever_others_hold_while_that_much_is_free() {
+    let (hub, cell, writer, _reader) = stream(4 * FLOOR);
+    hub.shared().room().charge(3 * FLOOR);
+    let mut sending = Sending::new(&writer, body(2 * FLOOR));
+    assert!(sending.poll().is_pending());
+    cell.grant(FLOOR);
+    assert!(sending.was_woken(), "I7");
+    assert!(matches!(sending.poll(), Poll::Ready(Ok(()))));
+    assert_eq!(hub.shared().room_used(), 4 * FLOOR);
+}
+
+#[test]
 fn the_message_must_be_whole_for_send_too() {
     let (_hub, _cell, writer, _reader) = stream(0);
     writer.send_data(body(1), true).unwrap();
