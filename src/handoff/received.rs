@@ -154,6 +154,20 @@ mod tests {
     }
 
     #[test]
+    fn what_is_joined_is_no_longer_than_it_may_be() {
+        let mut received = Received::default();
+        for _ in 0..SEPARATE {
+            received.push_data(vec![0; JOINED].into());
+        }
+        for _ in 0..=JOINED / 128 {
+            received.push_data(vec![0; 128].into());
+        }
+        let pieces = received.data.drain();
+        let lengths: Vec<_> = pieces[SEPARATE..].iter().map(Bytes::len).collect();
+        assert_eq!(lengths, [JOINED, 128]);
+    }
+
+    #[test]
     fn a_piece_that_somebody_shares_is_not_written_to() {
         let mut received = Received::default();
         let shared = Bytes::from(vec![7; 10]);

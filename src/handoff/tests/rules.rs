@@ -682,3 +682,55 @@ fn who_asks_whether_streams_can_be_opened_hears_of_the_end() {
     let refused = hub.check_open().unwrap_err();
     assert_eq!(refused.as_misuse(), Some(&Misuse::OverflowedStreamId));
 }
+
+#[test]
+fn who_waits_for_informational_responses_hears_of_the_final_one_and_of_the_end() {
+    let ends: [fn(&crate::handoff::Cell<Bytes>); 2] = [
+        |cell| cell.deliver_head(response(), false),
+        |cell| assert_eq!(cell.fail(cancelled()), 0),
+    ];
+    for end in ends {
+        let hub = hub(0);
+        let (cell, _writer, reader) = accepted(&hub);
+        let (waker, woken) = counting_waker();
+        let polled = reader.poll_informational(&Context::from_waker(&waker));
+        assert!(polled.is_pending());
+        end(&cell);
+        assert_eq!(woken.count(), 1);
+        assert!(poll_once(|cx| reader.poll_informational(cx)).is_ready());
+    }
+}
+
+#[test]
+fn a_promise_brings_its_request_and_is_answered_like_it() {
+    for (method, is_whole) in [(http::Method::HEAD, true), (http::Method::GET, false)] {
+        let hub = hub(0);
+        let mut asked = request();
+        asked.method = method.clone();
+        let writer = hub.open_promise(StreamId::new(1), asked).unwrap();
+        let mut births = std::collections::VecDeque::new();
+        hub.take_births(&mut births);
+        let (_, mut out) = collect(&births[0].port);
+        let head = out.heads.pop_front();
+        assert!(matches!(head, Some(Head::Request(parts)) if parts.method == method));
+        let response = Response::builder().header("content-length", "3").body(());
+        let (parts, ()) = response.unwrap().into_parts();
+        let sent = writer.send_head(Head::Response(Box::new(parts)), true);
+        assert_eq!(sent.is_ok(), is_whole);
+    }
+}
+
+#[test]
+fn a_stream_that_has_failed_stays_so_whatever_stops_it_later() {
+    let hub = hub(0);
+    let (cell, writer, _reader) = answering(&hub);
+    cell.fail(cancelled());
+    cell.stop_sending(Reason::NO_ERROR);
+    cell.fail(Error::reset(
+        StreamId::new(1),
+        Reason::INTERNAL_ERROR,
+        Initiator::User,
+    ));
+    let failed = writer.send_data(body(1), false).unwrap_err();
+    assert_eq!(failed.reason(), Some(Reason::CANCEL));
+}
