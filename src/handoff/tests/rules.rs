@@ -734,3 +734,43 @@ fn a_stream_that_has_failed_stays_so_whatever_stops_it_later() {
     let failed = writer.send_data(body(1), false).unwrap_err();
     assert_eq!(failed.reason(), Some(Reason::CANCEL));
 }
+
+#[test]
+fn who_waits_for_trailers_is_woken_by_whoever_reads_the_last_of_the_body() {
+    let hub = hub(0);
+    let (cell, _writer, reader) = accepted(&hub);
+    let (waker, woken) = counting_waker();
+    let read = || poll_once(|cx| reader.poll_data(cx));
+    assert_eq!(cell.deliver_data(body(1), false), Delivery::Kept);
+    let wait = || reader.poll_trailers(&Context::from_waker(&waker));
+    assert!(wait().is_pending());
+    assert!(read().is_ready());
+    assert_eq!(woken.count(), 0, "more may come");
+    for _ in 0..2 {
+        assert_eq!(cell.deliver_data(body(300), false), Delivery::Kept);
+    }
+    cell.deliver_trailers(HeaderMap::new());
+    assert!(wait().is_pending());
+    let before = woken.count();
+    assert!(read().is_ready());
+    assert_eq!(woken.count(), before, "one piece is left");
+    assert!(read().is_ready());
+    assert_eq!(woken.count(), before + 1, "I7");
+    assert!(matches!(wait(), Poll::Ready(Ok(None))));
+}
+
+#[test]
+fn the_end_is_seen_once_all_is_read_and_not_before() {
+    let hub = hub(0);
+    let (cell, _writer, reader) = accepted(&hub);
+    assert!(!reader.is_end_stream(), "nothing has come yet");
+    assert_eq!(cell.deliver_data(body(1), false), Delivery::Kept);
+    let mut trailers = HeaderMap::new();
+    trailers.insert("checksum", "0".parse().unwrap());
+    cell.deliver_trailers(trailers);
+    assert!(!reader.is_end_stream(), "nothing is read yet");
+    assert!(poll_once(|cx| reader.poll_data(cx)).is_ready());
+    assert!(!reader.is_end_stream(), "the trailers are left");
+    assert!(poll_once(|cx| reader.poll_trailers(cx)).is_ready());
+    assert!(reader.is_end_stream());
+}
