@@ -107,12 +107,18 @@ impl<B: Buf> Outbox<B> {
             cx,
             |q| &mut q.producer,
             |queue| {
+                // What is before it may fit by now: then nobody would wake this task for that.
+                if queue.account.is_offering() {
+                    self.admit(queue);
+                }
                 let handed = queue.hand_over(data, bytes)?;
-                self.admit(queue);
+                if handed {
+                    self.admit(queue);
+                }
                 let asks = queue.account.is_offering() && self.asks_for_room(queue);
                 news |= handed || asks;
                 // An empty value is said to be sent and left to the caller: nothing of it needs keeping.
-                match queue.account.is_offering() || data.is_some() && bytes > 0 {
+                match queue.account.is_offering() {
                     false => Poll::Ready(Ok(())),
                     true => Poll::Pending,
                 }

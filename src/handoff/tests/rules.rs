@@ -344,12 +344,12 @@ fn request_reset_before_it_opens_is_told_to_whoever_adopts_it() {
     drop((writer, reader));
 }
 
-/// Says that it is longer than any window can be.
-struct TooBig;
+/// Says that it is so long.
+struct Says(usize);
 
-impl bytes::Buf for TooBig {
+impl bytes::Buf for Says {
     fn remaining(&self) -> usize {
-        1 << 31
+        self.0
     }
 
     fn chunk(&self) -> &[u8] {
@@ -366,10 +366,11 @@ fn a_value_longer_than_any_window_is_refused() {
         send_room: 0,
         recv_window: 65_535,
     };
-    let hub = crate::handoff::Hub::<TooBig>::new(StreamId::new(1), limits);
+    let hub = crate::handoff::Hub::<Says>::new(StreamId::new(1), limits);
     let (writer, _reader) = hub.open_request(request(), false).unwrap();
-    let refused = writer.send_data(TooBig, true).unwrap_err();
+    let refused = writer.send_data(Says(1 << 31), true).unwrap_err();
     assert_eq!(refused.as_misuse(), Some(&Misuse::PayloadTooBig));
+    assert!(writer.send_data(Says((1 << 31) - 1), true).is_ok());
 }
 
 #[test]
@@ -773,4 +774,12 @@ fn the_end_is_seen_once_all_is_read_and_not_before() {
     assert!(!reader.is_end_stream(), "the trailers are left");
     assert!(poll_once(|cx| reader.poll_trailers(cx)).is_ready());
     assert!(reader.is_end_stream());
+}
+
+#[test]
+fn handles_are_shown_with_the_id_of_their_stream() {
+    let hub = hub(0);
+    let (_cell, writer, _reader) = accepted(&hub);
+    let id = format!("stream_id: {:?}", writer.id());
+    assert!(format!("{writer:?}").contains(&id));
 }

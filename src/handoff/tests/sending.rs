@@ -190,6 +190,26 @@ fn a_grant_admits_a_value_whatever_others_hold_while_that_much_is_free() {
 }
 
 #[test]
+fn a_value_behind_one_that_nobody_awaits_any_more_is_handed_over_once_that_fits() {
+    let (hub, cell, writer, _reader) = stream(4 * FLOOR);
+    hub.shared().room().charge(4 * FLOOR);
+    let mut first = Sending::new(&writer, body(2 * FLOOR));
+    assert!(first.poll().is_pending());
+    assert_eq!(collect(&cell).0.interest, Interest::Room);
+    // Others let go of their room, and the same task sends the next value before any is granted.
+    hub.room_resumed();
+    hub.shared().room().give_back(4 * FLOOR);
+    let mut next = Sending::new(&writer, body(4 * FLOOR));
+    next.noted = first.noted;
+    assert!(next.poll().is_pending());
+    assert_eq!(hub.shared().room_used(), FLOOR, "the first is admitted");
+    assert_eq!(collect(&cell).0.queued, 4 * FLOOR, "and the next on offer");
+    cell.took(6 * FLOOR);
+    assert!(next.was_woken(), "I7");
+    assert!(matches!(next.poll(), Poll::Ready(Ok(()))));
+}
+
+#[test]
 fn the_message_must_be_whole_for_send_too() {
     let (_hub, _cell, writer, _reader) = stream(0);
     writer.send_data(body(1), true).unwrap();
