@@ -69,8 +69,8 @@ pub struct Stats {
     pub waiting_for_credit: usize,
     /// Now: producers that wait for send room.
     pub waiting_for_room: usize,
-    /// Bytes that `send_data` brought beyond what window, buffer and send room left for them. `send`
-    /// brings none.
+    /// Bytes that `send_data` brought beyond what window, buffer and send room left for them at that
+    /// moment: another thread may have taken room since `capacity` was asked. `send` brings none.
     pub sent_beyond_capacity: u64,
     /// Now: bytes of the send room that are in use.
     pub room_used: usize,
