@@ -84,6 +84,22 @@ fn flat(what: &str, explained: &str) -> Result<bool, Failure> {
     ))
 }
 
+/// What does a piece of work, and looks at its time.
+type Measure<'a> = &'a mut dyn FnMut(&mut dyn FnMut());
+
+/// The time of the work in all turns, once some have gone before: the allocator tidies up once after
+/// so much was set up, which is not what is asked.
+fn of_turns(mut turn: impl FnMut(Measure<'_>)) -> Duration {
+    for _ in 0..WARM {
+        turn(&mut |work| work());
+    }
+    let mut time = Duration::ZERO;
+    for _ in 0..TURNS {
+        turn(&mut |work| time += timed(work));
+    }
+    time
+}
+
 /// A connection whose window is closed, and the streams that wait for it.
 struct Waiting {
     served: Served,
@@ -112,20 +128,13 @@ impl Waiting {
 
     /// Resets streams in the middle, and lets others come. Answers nanoseconds for one reset.
     fn leave(&mut self) -> f64 {
-        // The allocator tidies up once after so much was set up, which is not what is asked.
-        for _ in 0..WARM {
-            self.turn(|work| work());
-        }
-        let mut time = Duration::ZERO;
-        for _ in 0..TURNS {
-            self.turn(|work| time += timed(work));
-        }
+        let time = of_turns(|measure| self.turn(measure));
         let stats = self.served.connection.stats();
         assert_eq!(stats.resets_sent, (LEAVING * (TURNS + WARM)) as u64);
         time.as_nanos() as f64 / (LEAVING * TURNS) as f64
     }
 
-    fn turn(&mut self, measure: impl FnOnce(&mut dyn FnMut())) {
+    fn turn(&mut self, measure: Measure<'_>) {
         self.refill();
         let middle = self.streams.len() / 2 - LEAVING / 2;
         let mut leaving: Vec<_> = self.streams.drain(middle..middle + LEAVING).collect();
@@ -198,19 +207,13 @@ impl Asking {
     /// Those that hold the room are reset, and the next that wait are granted it. Answers
     /// nanoseconds for one of them.
     fn resume(&mut self) -> f64 {
-        for _ in 0..WARM {
-            self.turn(|work| work());
-        }
-        let mut time = Duration::ZERO;
-        for _ in 0..TURNS {
-            self.turn(|work| time += timed(work));
-        }
+        let time = of_turns(|measure| self.turn(measure));
         let stats = self.served.connection.stats();
         assert_eq!(stats.resumed_by_end, (HOLDERS * (TURNS + WARM)) as u64);
         time.as_nanos() as f64 / (HOLDERS * TURNS) as f64
     }
 
-    fn turn(&mut self, measure: impl FnOnce(&mut dyn FnMut())) {
+    fn turn(&mut self, measure: Measure<'_>) {
         let mut leaving: Vec<_> = self.streams.drain(..HOLDERS).collect();
         measure(&mut || {
             for stream in &mut leaving {

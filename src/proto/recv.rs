@@ -406,12 +406,8 @@ impl<R: Ports> Connection<R> {
         if frame.end_headers {
             return self.recv_block(frame.stream_id, purpose, &frame.fragment, now);
         }
-        self.block = Some(Box::new(Block::new(
-            frame.stream_id,
-            purpose,
-            &frame.fragment,
-            now,
-        )));
+        let block = Block::new(frame.stream_id, purpose, &frame.fragment, now);
+        self.block = Some(Box::new(block));
         Ok(())
     }
 
@@ -421,12 +417,8 @@ impl<R: Ports> Connection<R> {
         if frame.end_headers {
             return self.recv_block(frame.stream_id, purpose, &frame.fragment, now);
         }
-        self.block = Some(Box::new(Block::new(
-            frame.stream_id,
-            purpose,
-            &frame.fragment,
-            now,
-        )));
+        let block = Block::new(frame.stream_id, purpose, &frame.fragment, now);
+        self.block = Some(Box::new(block));
         Ok(())
     }
 

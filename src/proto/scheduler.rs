@@ -237,8 +237,8 @@ impl Level {
     /// if it was away for a while because its producer was slower than the wire.
     fn push_serial<P: Port>(&mut self, streams: &mut Streams<P>, slot: Slot) {
         let id_of = |slot: Slot| streams.at(slot).map(|stream| stream.id);
-        let near = || self.serial.members(streams).take(LOOK_AHEAD);
-        let later = near().find(|at| id_of(*at) > id_of(slot));
+        let is_later = |at: &Slot| id_of(*at) > id_of(slot);
+        let later = self.serial.members(streams).take(LOOK_AHEAD).find(is_later);
         self.serial.insert(streams, slot, later);
     }
 

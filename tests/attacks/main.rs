@@ -20,6 +20,8 @@ mod resets;
 mod start;
 #[path = "../support/mod.rs"]
 mod support;
+#[path = "../support/wanted.rs"]
+mod wanted;
 
 use std::alloc::System;
 use std::panic::catch_unwind;
@@ -106,17 +108,11 @@ const CHECKS: &[(&str, fn())] = &[
 ];
 
 fn main() {
-    let wanted = std::env::args().skip(1).find(|arg| !arg.starts_with('-'));
-    let is_wanted = |name: &str| {
-        wanted
-            .as_ref()
-            .is_none_or(|part| name.contains(part.as_str()))
-    };
     let mut failed = Vec::new();
     let checks = CHECKS.iter().map(|(name, test)| (0, *name, *test));
     let rows = ROWS.iter().map(|row| (row.number, row.name, row.test));
     for (number, name, test) in checks.chain(rows) {
-        if !is_wanted(name) {
+        if !wanted::is_wanted(name) {
             continue;
         }
         let mut passed = false;

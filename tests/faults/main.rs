@@ -12,6 +12,8 @@ mod load;
 mod pipe;
 mod talk;
 mod tasks;
+#[path = "../support/wanted.rs"]
+mod wanted;
 
 use std::alloc::System;
 
@@ -42,13 +44,7 @@ const TESTS: &[Test] = &[
 ];
 
 fn main() {
-    let wanted = std::env::args().skip(1).find(|arg| !arg.starts_with('-'));
-    let is_wanted = |name: &str| {
-        wanted
-            .as_ref()
-            .is_none_or(|part| name.contains(part.as_str()))
-    };
-    for (name, test) in TESTS.iter().filter(|(name, _)| is_wanted(name)) {
+    for (name, test) in TESTS.iter().filter(|(name, _)| wanted::is_wanted(name)) {
         println!("test {name} ...");
         test();
         println!("test {name} ... ok");

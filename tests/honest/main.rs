@@ -7,38 +7,29 @@
 #[path = "../support/frames.rs"]
 mod frames;
 #[expect(dead_code, reason = "each test crate uses its own part")]
+#[path = "../support/raw.rs"]
 mod raw;
+#[path = "../support/virtual_time.rs"]
+mod virtual_time;
 
-use std::future::{Future, poll_fn};
-use std::pin::Pin;
+use std::future::poll_fn;
 use std::task::Poll;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use bytes::Bytes;
 use fairmux::{Error, Reason, RecvStream, client, server};
 use http::{HeaderMap, HeaderName, HeaderValue, Request, Response, StatusCode};
-use tokio::io::{DuplexStream, duplex};
-use tokio::task::{JoinHandle, LocalSet, spawn_local};
-use tokio::time::{sleep, sleep_until};
+use tokio::io::DuplexStream;
+use tokio::task::{JoinHandle, spawn_local};
+use tokio::time::sleep;
 
 use self::frames::{
     continuation, data, headers, kind, ping, priority, priority_update, settings, window_update,
 };
 use self::raw::Raw;
+use self::virtual_time::{Served, TokioTimer, on_virtual_time};
 
 const MESSAGE: &[u8] = br#"{"id":1234567,"name":"a","is_open":true}"#;
-
-struct TokioTimer;
-
-impl fairmux::Timer for TokioTimer {
-    fn sleep_until(&self, deadline: Instant) -> Pin<Box<dyn Future<Output = ()> + Send + Sync>> {
-        Box::pin(sleep_until(deadline.into()))
-    }
-
-    fn now(&self) -> Instant {
-        tokio::time::Instant::now().into_std()
-    }
-}
 
 /// Runs `script` with a server of either preset, and a client of the same.
 fn with_both_presets(script: impl AsyncFn(server::Builder, client::Builder)) {
@@ -50,27 +41,12 @@ fn with_both_presets(script: impl AsyncFn(server::Builder, client::Builder)) {
         }
         server.timer(TokioTimer);
         client.timer(TokioTimer);
-        let runtime = tokio::runtime::Builder::new_current_thread()
-            .enable_time()
-            .start_paused(true)
-            .build();
-        LocalSet::new().block_on(&runtime.unwrap(), script(server, client));
+        on_virtual_time(script(server, client));
     }
 }
 
-/// A server on the other end of a pipe. Its task answers with how the connection ended.
-fn serve(builder: &server::Builder) -> (DuplexStream, JoinHandle<Result<(), Error>>) {
-    let (near, far) = duplex(64 * 1024);
-    let handshake = builder.handshake::<_, Bytes>(far);
-    let served = spawn_local(async move {
-        let mut connection = handshake.await?;
-        while let Some(accepted) = connection.accept().await {
-            let (request, respond) = accepted?;
-            spawn_local(answer(request, respond));
-        }
-        Ok(())
-    });
-    (near, served)
+fn serve(builder: &server::Builder) -> (DuplexStream, Served) {
+    virtual_time::serve(builder, 64 * 1024, answer)
 }
 
 async fn answer(

@@ -6,63 +6,29 @@
 #[path = "../support/frames.rs"]
 mod frames;
 #[expect(dead_code, reason = "each test crate uses its own part")]
-#[path = "../honest/raw.rs"]
+#[path = "../support/raw.rs"]
 mod raw;
+#[path = "../support/virtual_time.rs"]
+mod virtual_time;
 
-use std::future::Future;
-use std::pin::Pin;
 use std::time::Duration;
 
 use bytes::Bytes;
 use fairmux::{Error, Reason, RecvStream, Violation, client, server};
 use http::{Request, Response};
 use tokio::io::{AsyncReadExt, AsyncWriteExt, DuplexStream, duplex};
-use tokio::task::{JoinHandle, LocalSet, spawn_local};
-use tokio::time::{Instant, sleep, sleep_until};
+use tokio::task::spawn_local;
+use tokio::time::{Instant, sleep};
 
 use self::frames::{Code, ENHANCE_YOUR_CALM, Frame, NO_ERROR, headers, kind, ping, settings};
 use self::raw::Raw;
+use self::virtual_time::{Served, TokioTimer, on_virtual_time};
 
 const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 
-struct TokioTimer;
-
-impl fairmux::Timer for TokioTimer {
-    fn sleep_until(
-        &self,
-        deadline: std::time::Instant,
-    ) -> Pin<Box<dyn Future<Output = ()> + Send + Sync>> {
-        Box::pin(sleep_until(deadline.into()))
-    }
-
-    fn now(&self) -> std::time::Instant {
-        Instant::now().into_std()
-    }
-}
-
-fn on_virtual_time(script: impl AsyncFnOnce()) {
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_time()
-        .start_paused(true)
-        .build();
-    LocalSet::new().block_on(&runtime.unwrap(), script());
-}
-
-type Served = JoinHandle<Result<(), Error>>;
-
 /// A server over a pipe of `size` octets, which answers every request with a body of 100 000.
 fn serve(builder: &server::Builder, size: usize) -> (DuplexStream, Served) {
-    let (near, far) = duplex(size);
-    let handshake = builder.handshake::<_, Bytes>(far);
-    let served = spawn_local(async move {
-        let mut connection = handshake.await?;
-        while let Some(accepted) = connection.accept().await {
-            let (request, respond) = accepted?;
-            spawn_local(answer(request, respond));
-        }
-        Ok(())
-    });
-    (near, served)
+    virtual_time::serve(builder, size, answer)
 }
 
 async fn answer(
@@ -100,7 +66,7 @@ fn get(id: u32) -> Frame {
 fn a_client_has_ten_seconds_for_its_preface_and_settings() {
     for beginning in [&b""[..], &PREFACE[..20], PREFACE] {
         for builder in [default(), hardened()] {
-            on_virtual_time(async || {
+            on_virtual_time(async {
                 let begin = Instant::now();
                 let (mut near, served) = serve(&builder, 4096);
                 near.write_all(beginning).await.unwrap();
@@ -115,7 +81,7 @@ fn a_client_has_ten_seconds_for_its_preface_and_settings() {
 
 #[test]
 fn a_server_has_ten_seconds_for_its_settings() {
-    on_virtual_time(async || {
+    on_virtual_time(async {
         let begin = Instant::now();
         let (near, _far) = duplex(4096);
         let mut builder = client::Builder::new();
@@ -130,7 +96,7 @@ fn a_server_has_ten_seconds_for_its_settings() {
 #[test]
 fn a_header_block_has_ten_seconds() {
     for builder in [default(), hardened()] {
-        on_virtual_time(async || {
+        on_virtual_time(async {
             let (near, _served) = serve(&builder, 4096);
             let mut peer = Raw::begin(near, &[settings()]).await;
             sleep(Duration::from_secs(5)).await;
@@ -145,7 +111,7 @@ fn a_header_block_has_ten_seconds() {
 #[test]
 fn settings_are_acknowledged_within_what_is_set() {
     for (builder, limit) in [(default(), None), (hardened(), Some(30))] {
-        on_virtual_time(async || {
+        on_virtual_time(async {
             let (mut near, served) = serve(&builder, 4096);
             near.write_all(PREFACE).await.unwrap();
             near.write_all(&settings().encode()).await.unwrap();
@@ -167,7 +133,7 @@ fn settings_are_acknowledged_within_what_is_set() {
 #[test]
 fn output_without_credit_waits_so_long() {
     for (builder, limit) in [(default(), 60), (hardened(), 30)] {
-        on_virtual_time(async || {
+        on_virtual_time(async {
             let (near, _served) = serve(&builder, 1 << 20);
             let mut peer = Raw::begin(near, &[settings()]).await;
             let begin = Instant::now();
@@ -187,7 +153,7 @@ fn output_without_credit_waits_so_long() {
 fn a_transport_that_takes_nothing_is_left_after_so_long() {
     for (mut builder, limit) in [(default(), 120), (hardened(), 60)] {
         builder.stream_stall_timeout(None);
-        on_virtual_time(async || {
+        on_virtual_time(async {
             let (near, served) = serve(&builder, 1000);
             let mut peer = Raw::begin(near, &[settings()]).await;
             let begin = Instant::now();
@@ -204,7 +170,7 @@ fn a_transport_that_takes_nothing_is_left_after_so_long() {
 fn an_idle_connection_is_closed_in_good_order() {
     for mut builder in [default(), hardened()] {
         builder.idle_timeout(Duration::from_secs(100));
-        on_virtual_time(async || {
+        on_virtual_time(async {
             let (near, served) = serve(&builder, 1 << 20);
             let mut peer = Raw::begin(near, &[settings()]).await;
             sleep(Duration::from_secs(90)).await;
@@ -230,7 +196,7 @@ fn an_idle_connection_is_closed_in_good_order() {
 /// The PING itself cannot be written: that is how a dead peer looks.
 #[test]
 fn a_dead_server_is_noticed_while_writes_block() {
-    on_virtual_time(async || {
+    on_virtual_time(async {
         let (near, mut far) = duplex(1000);
         let mut builder = client::Builder::new();
         builder
@@ -254,7 +220,7 @@ fn a_dead_server_is_noticed_while_writes_block() {
 
 #[test]
 fn without_a_timer_nobody_is_ended_by_silence() {
-    on_virtual_time(async || {
+    on_virtual_time(async {
         let second = Duration::from_secs(1);
         let mut builder = server::Builder::new();
         builder

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 
-use super::pair::request;
+use super::pair::{Hand, request};
 use super::script::{Script, hardened, id};
 use crate::frame::{Continuation, Frame, Headers, Ping, Reason, Reset, Setting};
 use crate::message::Head;
@@ -243,14 +243,20 @@ fn a_stream_whose_output_nobody_takes_is_reset_in_time() {
     script.expect_reset(1, Reason::CANCEL);
 }
 
-#[test]
-fn a_stream_that_moves_now_and_then_lives() {
+/// More than its window is to be sent on a stream.
+fn with_slow_stream() -> (Script, Hand) {
     let mut script = hardened();
     script.post(1);
     let slow = script.accepted[0].clone();
     slow.respond(200, false);
     slow.send(vec![0; 100_000], false);
     script.sent();
+    (script, slow)
+}
+
+#[test]
+fn a_stream_that_moves_now_and_then_lives() {
+    let (mut script, slow) = with_slow_stream();
     for _ in 0..200 {
         script.elapse(Duration::from_secs(1));
         script.window(0, 100);
@@ -262,12 +268,7 @@ fn a_stream_that_moves_now_and_then_lives() {
 
 #[test]
 fn a_stream_that_gets_an_octet_now_and_then_is_reset() {
-    let mut script = hardened();
-    script.post(1);
-    let slow = script.accepted[0].clone();
-    slow.respond(200, false);
-    slow.send(vec![0; 100_000], false);
-    script.sent();
+    let (mut script, slow) = with_slow_stream();
     let mut seconds = 0;
     while slow.error().is_none() && seconds < 100 {
         script.elapse(Duration::from_secs(1));
