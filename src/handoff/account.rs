@@ -3,7 +3,7 @@
 //! Owns: the arithmetic. Does not know: locks, wakers, payloads. Keeps the producers' part of I3
 //! (bounded): what lies above the floor is charged to the room when it arrives.
 
-use super::room::{FLOOR, Room, above_floor};
+use super::room::{FLOOR, LEAST_SHARE, Room, above_floor};
 
 /// Bytes of this producer, counted from the stream's birth.
 /// Invariant: `taken <= queued`; what is buffered is the difference. What is on offer comes behind it.
@@ -21,10 +21,22 @@ pub(super) struct Account {
     pub(super) requested: u64,
     /// Room granted by the scheduler, above the floor.
     pub(super) granted: usize,
-    /// The producer waits for a grant.
-    pub(super) asked: bool,
+    /// What the connection knows that the producer waits for.
+    pub(super) asked: Asked,
     /// The capacity that the application was last told, less what it used of it.
     pub(super) reported: usize,
+}
+
+/// What a producer that is short of room asks the connection for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Asked {
+    /// Nothing.
+    #[default]
+    Nothing,
+    /// To hear of more room than it has.
+    More,
+    /// A grant: it has no room at all, or its value does not fit.
+    Grant,
 }
 
 impl Account {
@@ -64,6 +76,40 @@ impl Account {
     pub(super) fn room_above_floor(&self, room: &Room) -> usize {
         let direct = room.direct(self.above_floor());
         direct.max(self.granted.min(room.free()))
+    }
+
+    /// What was asked for and is not yet queued.
+    pub(super) fn wanted(&self) -> usize {
+        let wanted = self.requested.saturating_sub(self.queued);
+        usize::try_from(wanted).unwrap_or(usize::MAX)
+    }
+
+    /// What the producer asks the connection for: its `bound` allows more than there is room for. An
+    /// offer that a grant cannot cover waits until some of it has left.
+    pub(super) fn lacks(&self, room: &Room, bound: usize) -> Asked {
+        if self.is_offering() {
+            let wanted = self.offer_above_floor();
+            let may_be_granted = wanted <= room.largest_grant()
+                && wanted > self.room_above_floor(room)
+                && self.offered <= bound;
+            return match may_be_granted {
+                true => Asked::Grant,
+                false => Asked::Nothing,
+            };
+        }
+        match (self.room(room), self.wanted().min(bound)) {
+            (0, 1..) => Asked::Grant,
+            (there, most) if there < most => Asked::More,
+            _ => Asked::Nothing,
+        }
+    }
+
+    /// Whether the producer should hear of its `capacity`: it knows of none, or there is a good deal
+    /// more than it knows of, or all that it wants and its `bound` allows.
+    pub(super) fn is_worth_telling(&self, capacity: usize, bound: usize) -> bool {
+        let more = capacity.saturating_sub(self.reported);
+        let is_all = capacity >= self.wanted().min(bound);
+        more >= LEAST_SHARE || more > 0 && (self.reported == 0 || is_all)
     }
 
     /// Charges the room what the offer needs of it, if it may have that.

@@ -117,6 +117,10 @@ impl<B: Buf> Port for Cell<B> {
         self.outbox.takes(free)
     }
 
+    fn look_for_more(&self) -> bool {
+        self.outbox.look_for_more()
+    }
+
     fn grant(&self, bytes: usize) {
         self.outbox.grant(bytes);
     }

@@ -12,7 +12,7 @@ use std::task::{Context, Poll, Waker};
 use bytes::Buf;
 use http::{HeaderMap, Method};
 
-use super::account::Account;
+use super::account::{Account, Asked};
 use super::handles::PollReset;
 use super::inbox::Inbox;
 use super::room::most_of;
@@ -257,11 +257,14 @@ impl<B: Buf> Outbox<B> {
         // Room may have been resumed since the producer asked for it: then it waits for nothing.
         let waker = self.satisfied(&mut queue);
         // Whoever is still short stands in the list from now on.
-        queue.account.asked = false;
-        let asks = queue.producer.is_some() && self.asks_for_room(&mut queue);
-        let interest = match asks {
-            true => Interest::Room,
-            false => Interest::None,
+        queue.account.asked = Asked::Nothing;
+        if queue.producer.is_some() {
+            self.asks_for_room(&mut queue);
+        }
+        let interest = match queue.account.asked {
+            Asked::Nothing => Interest::None,
+            Asked::More => Interest::MoreRoom,
+            Asked::Grant => Interest::Room,
         };
         let news = News {
             queued: std::mem::take(&mut queue.account.unreported),
@@ -289,7 +292,7 @@ impl<B: Buf> Outbox<B> {
         let (waker, asks) = {
             let mut queue = lock(&self.queue);
             queue.account.granted = bytes;
-            queue.account.asked = false;
+            queue.account.asked = Asked::Nothing;
             match queue.account.is_offering() && !self.admit(&mut queue) {
                 // Others were faster, or some of the value must leave first.
                 true => (None, self.asks_for_room(&mut queue)),
@@ -301,6 +304,22 @@ impl<B: Buf> Outbox<B> {
         if asks {
             self.inbox.post();
         }
+    }
+
+    /// Wakes the producer if there is so much more than it knows of that it is worth a wake-up. True if
+    /// it still waits for that.
+    pub(super) fn look_for_more(&self) -> bool {
+        let (waker, still_waits) = {
+            let mut queue = lock(&self.queue);
+            let has_more = self.has_much_more(&queue);
+            let waker = has_more.then(|| queue.producer.take()).flatten();
+            if !queue.producer.is_some() && queue.account.asked == Asked::More {
+                queue.account.asked = Asked::Nothing;
+            }
+            (waker, queue.account.asked == Asked::More)
+        };
+        self.inbox.shared().resume(waker);
+        still_waits
     }
 
     pub(super) fn set_credit(&self, credit: i64) {
@@ -398,8 +417,13 @@ impl<B: Buf> Outbox<B> {
         if !matches!(queue.phase, Phase::Head | Phase::Body) {
             return 0;
         }
-        let requested = usize::try_from(account.requested.saturating_sub(account.queued));
-        requested.unwrap_or(usize::MAX).min(self.space_for(queue))
+        account.wanted().min(self.space_for(queue))
+    }
+
+    /// There is so much more capacity than the producer knows of that it is worth a wake-up.
+    fn has_much_more(&self, queue: &Queue<B>) -> bool {
+        let account = &queue.account;
+        account.is_worth_telling(self.capacity_of(queue), self.bound_of(account))
     }
 
     /// What there is for whoever asks: the capacity, had enough been asked for.
@@ -418,28 +442,18 @@ impl<B: Buf> Outbox<B> {
         account.window(shared.initial_window()).min(buffer)
     }
 
-    /// Window and bound allow what the producer wants, and only room is short. An offer that a grant
-    /// cannot cover waits until some of it has left.
-    fn is_short_of_room(&self, queue: &Queue<B>) -> bool {
-        let account = &queue.account;
-        let room = self.inbox.shared().room();
-        if account.is_offering() {
-            let wanted = account.offer_above_floor();
-            return wanted <= room.largest_grant()
-                && wanted > account.room_above_floor(room)
-                && account.offered <= self.bound_of(account);
-        }
-        account.requested > account.queued && self.bound_of(account) > 0 && account.room(room) == 0
-    }
-
-    /// Closes the direct way to the room for a producer that waits, is short of room and has not
-    /// asked yet. True if the cell must be posted for it.
+    /// For a producer that waits, is short of room and has not asked yet: true if the cell must be
+    /// posted. The direct way to the room is closed for one that has none.
     fn asks_for_room(&self, queue: &mut Queue<B>) -> bool {
-        if queue.account.asked || !self.is_short_of_room(queue) {
+        let room = self.inbox.shared().room();
+        let lacks = queue.account.lacks(room, self.bound_of(&queue.account));
+        if lacks <= queue.account.asked {
             return false;
         }
-        queue.account.asked = true;
-        self.inbox.shared().room().set_waiting();
+        queue.account.asked = lacks;
+        if lacks == Asked::Grant {
+            room.set_waiting();
+        }
         true
     }
 
@@ -472,7 +486,7 @@ impl<B: Buf> Outbox<B> {
         let account = &queue.account;
         let is_ready = match account.is_offering() {
             true => account.offered <= self.bound_of(account) && account.offer_above_floor() == 0,
-            false => account.reported == 0 && self.capacity_of(&queue) > 0,
+            false => self.has_much_more(&queue),
         };
         super::tests::probe::Producer {
             buffered: account.buffered(),

@@ -11,7 +11,7 @@ use crate::sync::{AtomicUsize, Ordering};
 pub(crate) const FLOOR: usize = 16_384;
 
 /// Less is not worth a wake-up or a frame: a producer that has so little left waits its turn.
-const LEAST_SHARE: usize = 1024;
+pub(super) const LEAST_SHARE: usize = 1024;
 
 const WAITING: usize = 1;
 const STEP: usize = 2;

@@ -72,6 +72,8 @@ pub(crate) struct Connection<R: Ports> {
     pub(super) control: Vec<Key>,
     /// Streams whose producer waits for send room, in the order of asking.
     pub(super) waiting_in_list: Queue,
+    /// Streams whose producer may send, and waits for more room than it knows of.
+    pub(super) watching_list: Queue,
     /// Room that was granted in this turn.
     pub(super) set_aside: usize,
     pub(super) accept: VecDeque<(Key, R::Port)>,
@@ -154,6 +156,7 @@ impl<R: Ports> Connection<R> {
             replies: VecDeque::new(),
             control: Vec::new(),
             waiting_in_list: Queue::new(Kind::Room),
+            watching_list: Queue::new(Kind::Room),
             set_aside: 0,
             accept: VecDeque::new(),
             early_priorities: VecDeque::new(),
@@ -399,6 +402,7 @@ impl<R: Ports> Connection<R> {
         match news.interest {
             Interest::None => {}
             Interest::Room => self.want_room(slot),
+            Interest::MoreRoom => self.want_more_room(slot),
             Interest::Abandoned => stream.holder = Holder::Nobody,
         }
         if let Some(reason) = news.reset {

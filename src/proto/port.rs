@@ -75,6 +75,11 @@ pub(crate) trait Port: Clone {
     /// The producer that waits for room may buffer one quantum more, and is woken. A grant
     /// reserves nothing.
     fn grant(&self, bytes: usize);
+    /// Room has come or gone: wakes the producer that waits for more than it knows of, if there is a
+    /// good deal more now. True if it still waits.
+    fn look_for_more(&self) -> bool {
+        false
+    }
     /// The stream's send window counted from its birth, less the peer's initial window: the sum
     /// of its WINDOW_UPDATEs. (A window is initial + credit - bytes sent.) Wakes a producer that
     /// waits for window, if it has some now.
@@ -136,6 +141,8 @@ pub(crate) enum Interest {
     None,
     /// The producer waits for send room (it asked for capacity and its floor is used up).
     Room,
+    /// The producer may send, and waits for more room than it was told of.
+    MoreRoom,
     /// The last handle is gone: cancel what is not finished.
     Abandoned,
 }

@@ -10,7 +10,7 @@ use super::ids::Gone;
 use super::limits::Ending;
 use super::port::{Outgoing, Port, Ports};
 use super::state::{Event, State};
-use super::stream::{Counted, Holder, Stream, Wait};
+use super::stream::{Counted, Holder, RoomWait, Stream, Wait};
 use super::streams::Slot;
 use crate::error::{Error, Initiator};
 use crate::frame::Reason;
@@ -109,13 +109,30 @@ impl<R: Ports> Connection<R> {
 
     /// The producer of a stream waits for send room: it gets some when its turn has come.
     pub(super) fn want_room(&mut self, slot: Slot) {
-        if let Some(stream) = self.streams.at_mut(slot) {
-            if !stream.wants_room && stream.may_send() {
-                stream.wants_room = true;
-                self.waiting_in_list.push_back(&mut self.streams, slot);
-            }
-        }
+        self.join_waiting(slot, RoomWait::Turn);
         self.resume_waiting();
+    }
+
+    /// The producer of a stream may send, and waits for more room: it is told when there is more.
+    pub(super) fn want_more_room(&mut self, slot: Slot) {
+        self.join_waiting(slot, RoomWait::More);
+    }
+
+    /// Puts a stream at the end of the list for what its producer wants, unless it stands there.
+    fn join_waiting(&mut self, slot: Slot, wanted: RoomWait) {
+        let stream = self.streams.at_mut(slot);
+        if stream.is_none_or(|stream| stream.wants_room >= wanted || !stream.may_send()) {
+            return;
+        }
+        self.leave_waiting(slot);
+        if let Some(stream) = self.streams.at_mut(slot) {
+            stream.wants_room = wanted;
+        }
+        let list = match wanted {
+            RoomWait::More => &mut self.watching_list,
+            RoomWait::Turn | RoomWait::Nothing => &mut self.waiting_in_list,
+        };
+        list.push_back(&mut self.streams, slot);
     }
 
     /// The producer of a stream no longer waits for room.
@@ -123,8 +140,22 @@ impl<R: Ports> Connection<R> {
         let Some(stream) = self.streams.at_mut(slot) else {
             return;
         };
-        if std::mem::take(&mut stream.wants_room) {
-            self.waiting_in_list.unlink(&mut self.streams, slot);
+        match std::mem::take(&mut stream.wants_room) {
+            RoomWait::Nothing => {}
+            RoomWait::More => self.watching_list.unlink(&mut self.streams, slot),
+            RoomWait::Turn => self.waiting_in_list.unlink(&mut self.streams, slot),
+        }
+    }
+
+    /// Wakes the producers for whom there is more room than they know of.
+    fn tell_of_more_room(&mut self) {
+        let mut next = self.watching_list.first();
+        while let Some(slot) = next {
+            next = self.watching_list.after(&self.streams, slot);
+            let stream = self.streams.at(slot);
+            if !stream.is_some_and(|stream| stream.may_send() && stream.port.look_for_more()) {
+                self.leave_waiting(slot);
+            }
         }
     }
 
@@ -185,6 +216,7 @@ impl<R: Ports> Connection<R> {
             // Who asked may have found room, or left, before it was put on the list.
             self.ports.room_resumed();
         }
+        self.tell_of_more_room();
         std::mem::take(&mut self.set_aside) > 0 && !self.waiting_in_list.is_empty()
     }
 

@@ -43,8 +43,8 @@ pub(super) struct Stream<P: Port> {
     pub(super) signal: Option<Priority>,
     /// RST_STREAM to be written. The stream is over but for that.
     pub(super) reset: Option<Reason>,
-    /// Its producer waits for send room: it is in `waiting_in_list`.
-    pub(super) wants_room: bool,
+    /// Whether its producer waits for send room.
+    pub(super) wants_room: RoomWait,
     // Receiving.
     pub(super) recv: RecvWindow,
     pub(super) incoming: Incoming,
@@ -104,6 +104,18 @@ pub(super) enum Wait {
     Send(Rank),
     /// Its turn was cut short by the connection's window.
     Credit,
+}
+
+/// What the producer of a stream waits for. Later ones come before earlier ones.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum RoomWait {
+    /// Nothing.
+    #[default]
+    Nothing,
+    /// It may send and waits for more room: it is in `watching_list`.
+    More,
+    /// Its turn to be granted room, for it has none: it is in `waiting_in_list`.
+    Turn,
 }
 
 /// Its place among others.
@@ -189,7 +201,7 @@ impl<P: Port> Stream<P> {
             ranked_by: Chooser::Peer,
             signal: None,
             reset: None,
-            wants_room: false,
+            wants_room: RoomWait::Nothing,
             recv: RecvWindow::new(recv_window),
             incoming: Incoming::default(),
             places: Places::default(),

@@ -5,6 +5,7 @@ use std::io;
 use std::pin::Pin;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::{Context, Poll, Wake, Waker};
+use std::time::Duration;
 
 use bytes::Bytes;
 use http::{HeaderMap, HeaderValue, Method, Request, Response};
@@ -17,7 +18,7 @@ use crate::handoff::{Cell, Hub, PollReset, Reader, Writer};
 use crate::message::Head;
 use crate::proto::Config;
 
-type Client = Driver<DuplexStream, Bytes>;
+type Piped = Driver<DuplexStream, Bytes>;
 
 /// One SendRequest, for as long as it lives.
 struct Requester(Hub<Bytes>);
@@ -105,7 +106,7 @@ async fn serve<T: AsyncRead + AsyncWrite + Unpin>(io: T) -> Result<(), Error> {
     Ok(())
 }
 
-fn connect(io: DuplexStream) -> (Requester, Client) {
+fn connect(io: DuplexStream) -> (Requester, Piped) {
     let driver = Driver::client(io, Config::default());
     (Requester::new(driver.hub()), driver)
 }
@@ -171,6 +172,71 @@ async fn many_streams_share_a_connection() {
     for task in tasks {
         task.await.unwrap().unwrap();
     }
+}
+
+/// The pattern of those who send whole messages: nothing is sent until there is capacity for all of it.
+#[tokio::test]
+async fn who_waits_for_all_of_it_gets_it_when_others_have_sent() {
+    const WHOLE: usize = 100_000;
+    let (near, far) = tokio::io::duplex(4096);
+    let config = Config {
+        send_room: 200_000,
+        ..Config::default()
+    };
+    let mut client = Driver::client(near, config);
+    let requester = Requester::new(client.hub());
+    tokio::spawn(async move { poll_fn(|cx| client.poll(cx)).await });
+    let mut server = std::pin::pin!(sink(far));
+    let (hello, hello_reader) = requester.send("/hello", false);
+    hello.send_data(Bytes::new(), true).unwrap();
+    tokio::select! {
+        answer = response(&hello_reader) => drop(answer.unwrap()),
+        ended = &mut server => panic!("{ended:?}"),
+    }
+    let (busy, _busy_reader) = requester.send("/busy", false);
+    let (whole, _whole_reader) = requester.send("/whole", false);
+    busy.send_data(pattern(190_000), true).unwrap();
+    whole.reserve(WHOLE);
+    // The server sleeps: what there is at first is soon told, and then nothing comes for long.
+    for _ in 0..100 {
+        let _ = poll_fn(|cx| Poll::Ready(whole.poll_capacity(cx))).await;
+        tokio::task::yield_now().await;
+    }
+    assert!(
+        (1..WHOLE).contains(&whole.capacity()),
+        "{}",
+        whole.capacity()
+    );
+    // A task of its own, which nothing else wakes.
+    let waiting = tokio::spawn(async move {
+        while whole.capacity() < WHOLE {
+            let capacity = poll_fn(|cx| whole.poll_capacity(cx)).await;
+            capacity.unwrap().unwrap();
+        }
+    });
+    tokio::select! {
+        waited = waiting => waited.unwrap(),
+        ended = &mut server => panic!("{ended:?}"),
+        _ = tokio::time::sleep(Duration::from_secs(20)) => panic!("nobody wakes it"),
+    }
+}
+
+/// Answers every request when all of it has come.
+async fn sink(io: DuplexStream) -> Result<(), Error> {
+    let config = Config {
+        initial_window_size: 1 << 20,
+        ..Config::default()
+    };
+    let mut driver: Piped = Driver::server(io, config);
+    while let Some(cell) = poll_fn(|cx| driver.poll_accept(cx)).await {
+        let (writer, reader) = cell?.handles();
+        tokio::spawn(async move {
+            read_to_end(&reader).await?;
+            let (parts, ()) = Response::new(()).into_parts();
+            writer.send_head(Head::Response(Box::new(parts)), true)
+        });
+    }
+    Ok(())
 }
 
 #[tokio::test]

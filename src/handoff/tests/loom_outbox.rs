@@ -49,6 +49,40 @@ fn loom_capacity_waiter_against_drain() {
     });
 }
 
+/// A producer that has some capacity waits for all of it, while another stream leaves room.
+#[test]
+fn loom_waiter_for_more_room_against_reset_of_another() {
+    const WANTED: usize = FLOOR + 2500;
+    model(|| {
+        let hub = hub(4000);
+        let (other_cell, other, _other_reader) = answering(&hub);
+        other.send_data(body(FLOOR + 3000), false).unwrap();
+        super::take_posted(hub.shared());
+        collect(&other_cell);
+        let (cell, writer, reader) = answering(&hub);
+        writer.reserve(WANTED);
+        let wait = spawn(move || {
+            let mut capacity = 0;
+            while capacity < WANTED {
+                let more = block_on(poll_fn(|cx| writer.poll_capacity(cx)));
+                capacity = more.unwrap().unwrap();
+            }
+            drop((writer, reader));
+        });
+        let resetter = spawn(move || other.send_reset(Reason::CANCEL));
+        let (mut is_over, mut watches) = (false, false);
+        while !is_over {
+            block_on(super::posted(hub.shared()));
+            let interest = collect(&cell).0.interest;
+            watches |= interest == Interest::MoreRoom;
+            watches = watches && cell.look_for_more();
+            is_over = interest == Interest::Abandoned;
+        }
+        wait.join().unwrap();
+        resetter.join().unwrap();
+    });
+}
+
 #[test]
 fn loom_capacity_waiter_against_reset() {
     model(|| {

@@ -25,8 +25,8 @@ pub(crate) struct Producer {
     pub(crate) buffered: usize,
     /// All bytes that the stream was ever given.
     pub(crate) handed_over: usize,
-    /// It waits without any capacity, and there is some; or its value fits the floor. (Who knows of
-    /// some is told of more when the stream itself moves on, not when others leave room.)
+    /// It waits and there is capacity that it does not know of, enough to be worth a wake-up; or its
+    /// value fits the floor.
     pub(crate) is_forgotten: bool,
 }
 

@@ -128,6 +128,37 @@ fn producer_short_of_room_is_announced_and_a_grant_lets_it_go_on() {
 }
 
 #[test]
+fn who_uses_none_of_its_capacity_hears_of_more_room() {
+    let hub = hub(60_000);
+    let (cell, writer, _reader) = answering(&hub);
+    hub.set_initial_window(1 << 20);
+    hub.shared().room().charge(30_000);
+    writer.reserve(50_000);
+    let told = FLOOR + 20_000;
+    let capacity = poll_once(|cx| writer.poll_capacity(cx));
+    assert!(matches!(capacity, Poll::Ready(Some(Ok(bytes))) if bytes == told));
+    let woken = std::sync::Arc::new(Noted::default());
+    let waker = woken.clone().into();
+    let polled = writer.poll_capacity(&Context::from_waker(&waker));
+    assert!(polled.is_pending());
+    assert_eq!(take_posted(hub.shared()).len(), 1);
+    assert_eq!(collect(&cell).0.interest, Interest::MoreRoom);
+    assert!(
+        !hub.shared().room_is_awaited(),
+        "others may still take room directly"
+    );
+    hub.shared().room().give_back(1500);
+    assert!(
+        cell.look_for_more() && !woken.take(),
+        "no wake-up for crumbs"
+    );
+    hub.shared().room().give_back(28_500);
+    assert!(!cell.look_for_more() && woken.take());
+    assert_eq!(writer.capacity(), 50_000);
+    assert!(!cell.look_for_more(), "nobody waits any more");
+}
+
+#[test]
 fn who_holds_its_share_gets_no_more() {
     let hub = hub(12_000);
     let (cell, writer, _reader) = answering(&hub);

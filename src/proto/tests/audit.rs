@@ -10,7 +10,7 @@ use crate::frame::{Setting, StreamId};
 use crate::proto::config::Rate;
 use crate::proto::port::{Port as _, Ports};
 use crate::proto::settle::QUANTUM;
-use crate::proto::stream::{Loan, Order, Rank, Wait};
+use crate::proto::stream::{Loan, Order, Rank, RoomWait, Wait};
 use crate::proto::{Config, Connection, Lifecycle};
 
 /// What a stream had sent when the comparison began, and what must not change meanwhile.
@@ -66,14 +66,23 @@ pub(crate) fn check_streams<R: Ports>(conn: &Connection<R>) {
         waiting,
         "lists hold who waits, once"
     );
-    let wants_room = conn.streams.iter().filter(|(_, stream)| stream.wants_room);
-    let asking = conn.waiting_in_list.members(&conn.streams);
-    let (asking, wants_room) = (asking.count(), wants_room.count());
-    assert_eq!(
-        asking, wants_room,
-        "who waits for room is on its list, once"
-    );
-    assert_eq!(asking, conn.waiting_in_list.len());
+    let lists = [
+        (RoomWait::Turn, &conn.waiting_in_list),
+        (RoomWait::More, &conn.watching_list),
+    ];
+    for (wait, list) in lists {
+        let waiting = conn
+            .streams
+            .iter()
+            .filter(|(_, stream)| stream.wants_room == wait);
+        let on_list = list.members(&conn.streams).count();
+        assert_eq!(
+            on_list,
+            waiting.count(),
+            "who waits for room is on its list, once"
+        );
+        assert_eq!(on_list, list.len());
+    }
 }
 
 /// After a fill that left space, nobody who could send is waiting.
@@ -108,7 +117,7 @@ pub(crate) fn check_full<R: Ports>(conn: &Connection<R>, filled: usize, side: us
 /// Whether the producer of a stream waits for its turn to be granted room.
 pub(crate) fn stands_in_list<R: Ports>(conn: &Connection<R>, id: StreamId) -> bool {
     let stream = conn.streams.find(id).and_then(|slot| conn.streams.at(slot));
-    stream.is_some_and(|stream| stream.wants_room)
+    stream.is_some_and(|stream| stream.wants_room == RoomWait::Turn)
 }
 
 /// I1: nobody waits for room that could be granted.
@@ -121,7 +130,7 @@ pub(crate) fn check_room<R: Ports>(conn: &Connection<R>) {
         let mut waiting = conn.streams.iter().map(|(_, stream)| stream);
         assert!(
             !waiting.any(|stream| {
-                stream.wants_room && stream.may_send() && stream.port.takes(free)
+                stream.wants_room == RoomWait::Turn && stream.may_send() && stream.port.takes(free)
             }),
             "I1: {free} bytes of room are free and somebody waits"
         );
@@ -191,7 +200,8 @@ pub(crate) fn check_silent<R: Ports>(conn: &Connection<R>) {
     let counts = (conn.counts.local, conn.counts.remote);
     assert_eq!(counts, (0, 0), "I4: streams are counted");
     assert!(conn.accept.is_empty(), "I4: nobody accepts");
-    assert!(conn.waiting_in_list.is_empty(), "I4: somebody waits");
+    let waiting = conn.waiting_in_list.len() + conn.watching_list.len();
+    assert_eq!(waiting, 0, "I4: somebody waits");
     if !matches!(conn.lifecycle(), Lifecycle::Closed(_)) {
         assert!(conn.control.is_empty(), "I4: control frames are left");
     }
