@@ -39,15 +39,23 @@ pub(crate) struct Batch<B> {
 enum Segment {
     /// So many of `octets`.
     Octets(usize),
-    /// So many of a payload, behind what earlier segments refer to.
-    Payload { ticket: u64, length: usize },
+    /// So many of a payload, from this byte of it on.
+    Payload {
+        ticket: u64,
+        from: usize,
+        length: usize,
+    },
 }
 
+/// Both numbers count from the front that `value` had when it was adopted.
+/// Invariant: `written <= referred`; the difference is what segments still refer to.
 struct Payload<B> {
     value: B,
     key: Key,
-    /// Bytes that segments still refer to, from the front of `value`.
+    /// Segments have referred to the bytes before this.
     referred: usize,
+    /// The bytes before this are on the wire, and `value` has moved on by so many.
+    written: usize,
 }
 
 /// Names a payload that the batch holds, so that further frames can refer to it.
@@ -102,21 +110,23 @@ impl<B: Buf> Batch<B> {
     pub(crate) fn advance(&mut self, written: usize) {
         let mut written = written.min(self.remaining);
         self.remaining -= written;
+        let mut octets = 0;
         while written > 0 {
             let Some(segment) = self.segments.front_mut() else {
-                return;
+                break;
             };
             let step = segment.length().min(written);
             written -= step;
             let left = segment.shorten(step);
             match *segment {
-                Segment::Octets(_) => self.octets.advance(step),
+                Segment::Octets(_) => octets += step,
                 Segment::Payload { ticket, .. } => self.advance_payload(ticket, step),
             }
             if left == 0 {
                 self.segments.pop_front();
             }
         }
+        self.octets.advance(octets);
     }
 
     /// Appends a copy of what is left, for transports that take one slice.
@@ -191,6 +201,7 @@ impl<B: Buf> Batch<B> {
             value,
             key,
             referred: 0,
+            written: 0,
         });
         Ticket(self.first_ticket + self.payloads.len() as u64 - 1)
     }
@@ -200,19 +211,19 @@ impl<B: Buf> Batch<B> {
         let Some(payload) = self.payload(ticket.0) else {
             return (0, true);
         };
-        let visible = payload.value.chunk().len().saturating_sub(payload.referred);
-        (
-            visible,
-            payload.value.remaining() <= payload.referred + visible,
-        )
+        let in_use = payload.referred - payload.written;
+        let visible = payload.value.chunk().len().saturating_sub(in_use);
+        (visible, payload.value.remaining() <= in_use + visible)
     }
 
     /// Appends the next `length` bytes of the payload. At most what is visible.
     pub(super) fn refer(&mut self, ticket: Ticket, length: usize) {
         if let Some(payload) = self.payload_mut(ticket.0) {
+            let from = payload.referred;
             payload.referred += length;
             self.segments.push_back(Segment::Payload {
                 ticket: ticket.0,
+                from,
                 length,
             });
             self.remaining += length;
@@ -254,7 +265,7 @@ impl<B: Buf> Batch<B> {
     fn advance_payload(&mut self, ticket: u64, step: usize) {
         if let Some(payload) = self.payload_mut(ticket) {
             payload.value.advance(step.min(payload.value.remaining()));
-            payload.referred = payload.referred.saturating_sub(step);
+            payload.written += step;
         }
         // Values are dropped as soon as they are used up, in order.
         while self
@@ -272,7 +283,6 @@ impl<B: Buf> Batch<B> {
             batch: self,
             segment: 0,
             octets: 0,
-            seen: Vec::new(),
         }
     }
 }
@@ -284,10 +294,15 @@ impl Segment {
         }
     }
 
-    /// Takes `step` off and answers what is left.
+    /// Takes `step` off the front and answers what is left.
     const fn shorten(&mut self, step: usize) -> usize {
         match self {
-            Segment::Octets(length) | Segment::Payload { length, .. } => {
+            Segment::Octets(length) => {
+                *length -= step;
+                *length
+            }
+            Segment::Payload { from, length, .. } => {
+                *from += step;
                 *length -= step;
                 *length
             }
@@ -300,8 +315,6 @@ struct Pieces<'a, B> {
     batch: &'a Batch<B>,
     segment: usize,
     octets: usize,
-    /// Payloads that more than one segment refers to: how far earlier pieces went.
-    seen: Vec<(u64, usize)>,
 }
 
 impl<'a, B: Buf> Iterator for Pieces<'a, B> {
@@ -316,29 +329,14 @@ impl<'a, B: Buf> Iterator for Pieces<'a, B> {
                 self.octets += length;
                 self.batch.octets.get(from..self.octets)
             }
-            Segment::Payload { ticket, length } => {
-                let from = self.skip(ticket, length);
-                self.batch
-                    .payload(ticket)?
-                    .value
-                    .chunk()
-                    .get(from..from + length)
-            }
-        }
-    }
-}
-
-impl<B> Pieces<'_, B> {
-    /// Where in its payload this piece begins.
-    fn skip(&mut self, ticket: u64, length: usize) -> usize {
-        match self.seen.iter_mut().find(|(other, _)| *other == ticket) {
-            Some((_, end)) => {
-                *end += length;
-                *end - length
-            }
-            None => {
-                self.seen.push((ticket, length));
-                0
+            Segment::Payload {
+                ticket,
+                from,
+                length,
+            } => {
+                let payload = self.batch.payload(ticket)?;
+                let from = from - payload.written;
+                payload.value.chunk().get(from..from + length)
             }
         }
     }
