@@ -63,16 +63,20 @@ struct Level {
 }
 
 impl Scheduler {
-    /// Makes a stream's membership what it wants. It keeps its place if that is the same.
+    /// Makes a stream's membership what it wants. It keeps its place if that is the same, which it
+    /// mostly is: so that is found out where it is asked.
+    #[inline]
     pub(super) fn place<P: Port>(&mut self, streams: &mut Streams<P>, slot: Slot, wants: Wait) {
+        if streams.at(slot).is_some_and(|stream| stream.wait != wants) {
+            self.replace(streams, slot, wants);
+        }
+    }
+
+    fn replace<P: Port>(&mut self, streams: &mut Streams<P>, slot: Slot, wants: Wait) {
         let Some(stream) = streams.at_mut(slot) else {
             return;
         };
-        let has = stream.wait;
-        if has == wants {
-            return;
-        }
-        stream.wait = wants;
+        let has = std::mem::replace(&mut stream.wait, wants);
         if !matches!(wants, Wait::Send(_) | Wait::Credit) {
             #[cfg(test)]
             {
@@ -130,13 +134,6 @@ impl Scheduler {
             return Some(slot);
         }
         let chosen = self.choose_level()?;
-        for (index, level) in self.send_list.iter_mut().enumerate() {
-            if index == chosen || level.is_empty() {
-                level.passed = 0;
-            } else {
-                level.passed = level.passed.saturating_add(1);
-            }
-        }
         let level = &mut self.send_list[chosen];
         if level.unserved(streams).is_none() {
             self.rounds += 1;
@@ -173,17 +170,26 @@ impl Scheduler {
         self.head_list.first()
     }
 
-    fn choose_level(&self) -> Option<usize> {
-        let mut waiting = self
-            .send_list
-            .iter()
-            .enumerate()
-            .filter(|(_, level)| !level.is_empty());
-        let (first, _) = waiting.next()?;
-        let impatient = waiting
-            .filter(|(_, level)| level.passed >= PATIENCE)
-            .max_by_key(|(_, level)| level.passed);
-        Some(impatient.map_or(first, |(index, _)| index))
+    /// The most urgent level that waits, or one that has lost its patience. The others that wait are
+    /// passed over.
+    fn choose_level(&mut self) -> Option<usize> {
+        let mut chosen = None;
+        let mut longest = PATIENCE;
+        for (index, level) in self.send_list.iter_mut().enumerate() {
+            if level.is_empty() {
+                continue;
+            }
+            if chosen.is_none() {
+                chosen = Some(index);
+            } else if level.passed >= longest {
+                longest = level.passed;
+                chosen = Some(index);
+            }
+            level.passed = level.passed.saturating_add(1);
+        }
+        let index = chosen?;
+        self.send_list[index].passed = 0;
+        Some(index)
     }
 
     fn list(&mut self, wait: Wait) -> Option<&mut Queue> {
