@@ -39,17 +39,12 @@ impl Source {
 /// Waits until some of `wish` bytes may be sent, and says how many.
 pub(crate) async fn capacity(stream: &mut Sender, wish: usize) -> Result<usize, Error> {
     stream.reserve_capacity(wish);
-    loop {
-        match stream.capacity() {
-            0 => {}
-            some => return Ok(some.min(wish)),
-        }
-        match poll_fn(|cx| stream.poll_capacity(cx)).await {
-            Some(Ok(_)) => {}
-            Some(Err(why)) => return Err(why),
-            None => return Err(Reason::CANCEL.into()),
-        }
-    }
+    let now = match stream.capacity() {
+        0 => poll_fn(|cx| stream.poll_capacity(cx)).await,
+        some => Some(Ok(some)),
+    };
+    let now = now.unwrap_or_else(|| Err(Reason::CANCEL.into()))?;
+    Ok(now.min(wish))
 }
 
 /// Sends `piece` as capacity comes.
