@@ -67,10 +67,7 @@ pub(super) fn decode(string: &[u8], out: &mut Vec<u8>) -> Result<(), DecodeError
         }
         length = bits.symbols(out, length)?;
     }
-    while let Some(symbol) = bits.last_symbol()? {
-        out[length] = symbol;
-        length += 1;
-    }
+    length = bits.last_symbols(out, length)?;
     out.truncate(length);
     Ok(())
 }
@@ -120,15 +117,27 @@ impl Bits<'_> {
         Ok(length)
     }
 
-    /// Decodes one of the last symbols. `None` at the padding, which must be right.
-    fn last_symbol(&mut self) -> Result<Option<u8>, DecodeError> {
-        let padded = (self.word >> 32) as u32 | u32::MAX >> self.held;
-        let (symbol, bits) = search(padded);
-        if bits > self.held {
-            return self.check_padding(padded).map(|()| None);
+    /// Decodes the rest, up to the padding, which must be right. Returns the new length.
+    fn last_symbols(&mut self, out: &mut [u8], mut length: usize) -> Result<usize, DecodeError> {
+        loop {
+            // Behind the string the bits are those of padding: what takes some of them is no symbol.
+            let padded = (self.word >> 32) as u32 | u32::MAX >> self.held;
+            let pair = PAIRS[(padded >> (32 - PAIR_BITS)) as usize];
+            if pair.count > 0 && u32::from(pair.bits) <= self.held {
+                out[length..length + 2].copy_from_slice(&pair.symbols);
+                length += usize::from(pair.count);
+                self.skip(u32::from(pair.bits));
+                continue;
+            }
+            let (symbol, bits) = search(padded);
+            if bits > self.held {
+                self.check_padding(padded)?;
+                return Ok(length);
+            }
+            out[length] = octet(symbol)?;
+            length += 1;
+            self.skip(bits);
         }
-        self.skip(bits);
-        octet(symbol).map(Some)
     }
 
     fn check_padding(&self, padded: u32) -> Result<(), DecodeError> {
