@@ -49,37 +49,23 @@ fn loom_capacity_waiter_against_drain() {
     });
 }
 
-/// A producer that has some capacity waits for all of it, while another stream leaves room.
+/// A producer that knows of some capacity waits for all of it, while others leave room.
 #[test]
-fn loom_waiter_for_more_room_against_reset_of_another() {
-    const WANTED: usize = FLOOR + 2500;
+fn loom_waiter_for_more_against_room_coming_back() {
     model(|| {
         let hub = hub(4000);
-        let (other_cell, other, _other_reader) = answering(&hub);
-        other.send_data(body(FLOOR + 3000), false).unwrap();
-        super::take_posted(hub.shared());
-        collect(&other_cell);
+        hub.shared().room().charge(3000);
         let (cell, writer, reader) = answering(&hub);
-        writer.reserve(WANTED);
+        writer.reserve(FLOOR + 2500);
+        assert!(poll_once(|cx| writer.poll_capacity(cx)).is_ready());
         let wait = spawn(move || {
-            let mut capacity = 0;
-            while capacity < WANTED {
-                let more = block_on(poll_fn(|cx| writer.poll_capacity(cx)));
-                capacity = more.unwrap().unwrap();
-            }
-            drop((writer, reader));
+            let capacity = block_on(poll_fn(|cx| writer.poll_capacity(cx)));
+            assert_eq!(capacity.unwrap().unwrap(), FLOOR + 2500);
+            writer
         });
-        let resetter = spawn(move || other.send_reset(Reason::CANCEL));
-        let (mut is_over, mut watches) = (false, false);
-        while !is_over {
-            block_on(super::posted(hub.shared()));
-            let interest = collect(&cell).0.interest;
-            watches |= interest == Interest::MoreRoom;
-            watches = watches && cell.look_for_more();
-            is_over = interest == Interest::Abandoned;
-        }
-        wait.join().unwrap();
-        resetter.join().unwrap();
+        hub.shared().room().give_back(3000);
+        cell.look_for_more();
+        drop((wait.join().unwrap(), reader));
     });
 }
 
