@@ -110,7 +110,8 @@ pub(crate) fn answer(
                 uri: parts.uri,
                 fields: parts.headers,
             };
-            spawn(files::answer(Arc::clone(root), relative, asked, respond));
+            let root = Arc::clone(root);
+            spawn(|| files::answer(root, relative, asked, respond));
             return Ok(());
         }
         Route::Nothing => reply::status(respond, StatusCode::NOT_FOUND, with_body)?,
@@ -122,7 +123,7 @@ pub(crate) fn answer(
 fn discard(request: Request<RecvStream>) -> Result<(), Error> {
     let body = request.into_body();
     if !body.is_end_stream() {
-        spawn(body::discard(body));
+        spawn(|| body::discard(body));
     }
     Ok(())
 }
@@ -144,7 +145,7 @@ fn bytes(mut respond: Responder, source: Source, len: u64, with_body: bool) -> R
         return reply::whole(respond, head, body, with_body);
     }
     let stream = respond.send_response(head, false)?;
-    spawn(body::generate(stream, source, len));
+    spawn(move || body::generate(stream, source, len));
     Ok(())
 }
 
@@ -160,7 +161,7 @@ fn echo(request: Request<RecvStream>, mut respond: Responder) -> Result<(), Erro
     let end = body.is_end_stream();
     let stream = respond.send_response(head, end)?;
     if !end {
-        spawn(body::echo(body, stream));
+        spawn(|| body::echo(body, stream));
     }
     Ok(())
 }
@@ -171,7 +172,7 @@ fn sink(request: Request<RecvStream>, respond: Responder) -> Result<(), Error> {
     if body.is_end_stream() {
         return counted(respond, 0, with_body);
     }
-    spawn(async move { counted(respond, body::count(body).await?, with_body) });
+    spawn(move || async move { counted(respond, body::count(body).await?, with_body) });
     Ok(())
 }
 
@@ -185,10 +186,14 @@ fn respond_only(mut respond: Responder, status: StatusCode) -> Result<(), Error>
     respond.send_response(reply::head(status), true).map(drop)
 }
 
-/// Gives an answer that takes time a task of its own. Its stream may end early; nobody minds.
-fn spawn(answer: impl Future<Output = Result<(), Error>> + Send + 'static) {
+/// Gives an answer that takes time a task of its own. Its stream may end early; nobody minds. The future
+/// is made where it lies: one that is handed over would lie in the task twice.
+fn spawn<F>(answer: impl FnOnce() -> F + Send + 'static)
+where
+    F: Future<Output = Result<(), Error>> + Send + 'static,
+{
     tokio::spawn(async move {
-        if let Err(why) = answer.await {
+        if let Err(why) = answer().await {
             tracing::debug!("an answer ended early: {why}");
         }
     });
