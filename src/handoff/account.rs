@@ -4,6 +4,7 @@
 //! (bounded): what lies above the floor is charged to the room when it arrives.
 
 use super::room::{FLOOR, LEAST_SHARE, Room, above_floor};
+use crate::proto::port::RoomWait;
 
 /// Bytes of this producer, counted from the stream's birth.
 /// Invariant: `taken <= queued`; what is buffered is the difference. What is on offer comes behind it.
@@ -21,22 +22,10 @@ pub(super) struct Account {
     pub(super) requested: u64,
     /// Room granted by the scheduler, above the floor.
     pub(super) granted: usize,
-    /// What the connection knows that the producer waits for.
-    pub(super) asked: Asked,
+    /// What the connection was told, or will be, of how the producer waits.
+    pub(super) asked: RoomWait,
     /// The capacity that the application was last told, less what it used of it.
     pub(super) reported: usize,
-}
-
-/// What a producer that is short of room asks the connection for.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Asked {
-    /// Nothing.
-    #[default]
-    Nothing,
-    /// To hear of more room than it has.
-    More,
-    /// A grant: it has no room at all, or its value does not fit.
-    Grant,
 }
 
 impl Account {
@@ -86,21 +75,21 @@ impl Account {
 
     /// What the producer asks the connection for: its `bound` allows more than there is room for. An
     /// offer that a grant cannot cover waits until some of it has left.
-    pub(super) fn lacks(&self, room: &Room, bound: usize) -> Asked {
+    pub(super) fn lacks(&self, room: &Room, bound: usize) -> RoomWait {
         if self.is_offering() {
             let wanted = self.offer_above_floor();
             let may_be_granted = wanted <= room.largest_grant()
                 && wanted > self.room_above_floor(room)
                 && self.offered <= bound;
             return match may_be_granted {
-                true => Asked::Grant,
-                false => Asked::Nothing,
+                true => RoomWait::Turn,
+                false => RoomWait::Nothing,
             };
         }
         match (self.room(room), self.wanted().min(bound)) {
-            (0, 1..) => Asked::Grant,
-            (there, most) if there < most => Asked::More,
-            _ => Asked::Nothing,
+            (0, 1..) => RoomWait::Turn,
+            (there, most) if there < most => RoomWait::More,
+            _ => RoomWait::Nothing,
         }
     }
 

@@ -12,7 +12,7 @@ use std::task::{Context, Poll, Waker};
 use bytes::Buf;
 use http::{HeaderMap, Method};
 
-use super::account::{Account, Asked};
+use super::account::Account;
 use super::handles::PollReset;
 use super::inbox::Inbox;
 use super::room::most_of;
@@ -21,7 +21,7 @@ use super::waiting::{poll_locked, wake};
 use crate::error::{Error, Misuse};
 use crate::frame::{MAX_WINDOW_SIZE, Reason, StreamId};
 use crate::message::{ContentLength, Head, Priority};
-use crate::proto::port::{Interest, News, Outgoing};
+use crate::proto::port::{Interest, News, Outgoing, RoomWait};
 use crate::sync::{Arc, Mutex, lock};
 
 /// The half of a stream's cell that the producer and the connection task share.
@@ -257,14 +257,14 @@ impl<B: Buf> Outbox<B> {
         // Room may have been resumed since the producer asked for it: then it waits for nothing.
         let waker = self.satisfied(&mut queue);
         // Whoever is still short stands in the list from now on.
-        queue.account.asked = Asked::Nothing;
+        queue.account.asked = RoomWait::Nothing;
         if queue.producer.is_some() {
             self.asks_for_room(&mut queue);
         }
         let interest = match queue.account.asked {
-            Asked::Nothing => Interest::None,
-            Asked::More => Interest::MoreRoom,
-            Asked::Grant => Interest::Room,
+            RoomWait::Nothing => Interest::None,
+            RoomWait::More => Interest::MoreRoom,
+            RoomWait::Turn => Interest::Room,
         };
         let news = News {
             queued: std::mem::take(&mut queue.account.unreported),
@@ -292,7 +292,7 @@ impl<B: Buf> Outbox<B> {
         let (waker, asks) = {
             let mut queue = lock(&self.queue);
             queue.account.granted = bytes;
-            queue.account.asked = Asked::Nothing;
+            queue.account.asked = RoomWait::Nothing;
             match queue.account.is_offering() && !self.admit(&mut queue) {
                 // Others were faster, or some of the value must leave first.
                 true => (None, self.asks_for_room(&mut queue)),
@@ -313,10 +313,10 @@ impl<B: Buf> Outbox<B> {
             let mut queue = lock(&self.queue);
             let has_more = self.has_much_more(&queue);
             let waker = has_more.then(|| queue.producer.take()).flatten();
-            if !queue.producer.is_some() && queue.account.asked == Asked::More {
-                queue.account.asked = Asked::Nothing;
+            if !queue.producer.is_some() && queue.account.asked == RoomWait::More {
+                queue.account.asked = RoomWait::Nothing;
             }
-            (waker, queue.account.asked == Asked::More)
+            (waker, queue.account.asked == RoomWait::More)
         };
         self.inbox.shared().resume(waker);
         still_waits
@@ -451,7 +451,7 @@ impl<B: Buf> Outbox<B> {
             return false;
         }
         queue.account.asked = lacks;
-        if lacks == Asked::Grant {
+        if lacks == RoomWait::Turn {
             room.set_waiting();
         }
         true

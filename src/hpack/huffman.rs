@@ -8,7 +8,7 @@ use bytes::BytesMut;
 
 use super::DecodeError;
 use super::huffman_table::{
-    CODES, END_OF_STRING, LENGTHS, MAX_LENGTH, PAIR_BITS, PAIRS, RANKS, SYMBOLS,
+    CODES, END_OF_STRING, LENGTHS, MAX_LENGTH, PAIR_BITS, PAIRS, Pair, RANKS, SYMBOLS,
 };
 
 /// Octets that `encode` will write.
@@ -109,12 +109,17 @@ impl Bits<'_> {
                 length += 1;
                 self.skip(bits);
             } else {
-                out[length..length + 2].copy_from_slice(&pair.symbols);
-                length += usize::from(pair.count);
-                self.skip(u32::from(pair.bits));
+                length = self.write(pair, out, length);
             }
         }
         Ok(length)
+    }
+
+    /// Writes the symbols of a pair, which may be one, and goes on behind it. Returns the new length.
+    fn write(&mut self, pair: Pair, out: &mut [u8], length: usize) -> usize {
+        out[length..length + 2].copy_from_slice(&pair.symbols);
+        self.skip(u32::from(pair.bits));
+        length + usize::from(pair.count)
     }
 
     /// Decodes the rest, up to the padding, which must be right. Returns the new length.
@@ -124,9 +129,7 @@ impl Bits<'_> {
             let padded = (self.word >> 32) as u32 | u32::MAX >> self.held;
             let pair = PAIRS[(padded >> (32 - PAIR_BITS)) as usize];
             if pair.count > 0 && u32::from(pair.bits) <= self.held {
-                out[length..length + 2].copy_from_slice(&pair.symbols);
-                length += usize::from(pair.count);
-                self.skip(u32::from(pair.bits));
+                length = self.write(pair, out, length);
                 continue;
             }
             let (symbol, bits) = search(padded);

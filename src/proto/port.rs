@@ -147,6 +147,19 @@ pub(crate) enum Interest {
     Abandoned,
 }
 
+/// How the producer of a stream waits for send room. Later ones come before earlier ones.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum RoomWait {
+    /// Not at all.
+    #[default]
+    Nothing,
+    /// It may send, and waits to hear of more room: it is in `watching_list`.
+    More,
+    /// For its turn to be granted some, for it has none or its value does not fit: it is in
+    /// `waiting_in_list`.
+    Turn,
+}
+
 /// A stream that the application opens: handed from the opening queue to the connection, in id
 /// order.
 #[derive(Debug)]

@@ -10,7 +10,7 @@ use http::uri::{Authority, Scheme, Uri};
 
 use super::batch::Ticket;
 use super::flow::{RecvWindow, SendWindow};
-use super::port::{Outgoing, Port};
+use super::port::{Outgoing, Port, RoomWait};
 use super::queue::Places;
 use super::state::State;
 use super::streams::Key;
@@ -104,18 +104,6 @@ pub(super) enum Wait {
     Send(Rank),
     /// Its turn was cut short by the connection's window.
     Credit,
-}
-
-/// What the producer of a stream waits for. Later ones come before earlier ones.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum RoomWait {
-    /// Nothing.
-    #[default]
-    Nothing,
-    /// It may send and waits for more room: it is in `watching_list`.
-    More,
-    /// Its turn to be granted room, for it has none: it is in `waiting_in_list`.
-    Turn,
 }
 
 /// Its place among others.

@@ -8,9 +8,9 @@ use std::time::Duration;
 
 use crate::frame::{Setting, StreamId};
 use crate::proto::config::Rate;
-use crate::proto::port::{Port as _, Ports};
+use crate::proto::port::{Port as _, Ports, RoomWait};
 use crate::proto::settle::QUANTUM;
-use crate::proto::stream::{Loan, Order, Rank, RoomWait, Wait};
+use crate::proto::stream::{Loan, Order, Rank, Wait};
 use crate::proto::{Config, Connection, Lifecycle};
 
 /// What a stream had sent when the comparison began, and what must not change meanwhile.
