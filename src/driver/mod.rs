@@ -293,7 +293,7 @@ where
     /// Takes what the handles have left for the connection. Births come first: news of a stream
     /// may follow its birth at once.
     fn collect(&mut self) {
-        self.hub.take_births(&mut self.births);
+        let may_ask = self.hub.take_births(&mut self.births);
         for birth in self.births.drain(..) {
             self.connection.user_open(birth);
         }
@@ -309,7 +309,7 @@ where
         if let Some(payload) = shared.take_ping() {
             self.connection.user_ping(payload);
         }
-        if self.role == Role::Client && shared.requesters() == 0 {
+        if self.role == Role::Client && !may_ask {
             self.connection.user_close();
         }
     }

@@ -77,6 +77,18 @@ pub(crate) enum Frame {
     Unknown(Head),
 }
 
+impl Frame {
+    /// The octets of a header block that it carries.
+    pub(crate) fn block_octets(&self) -> usize {
+        match self {
+            Frame::Headers(frame) => frame.fragment.len(),
+            Frame::PushPromise(frame) => frame.fragment.len(),
+            Frame::Continuation(frame) => frame.fragment.len(),
+            _ => 0,
+        }
+    }
+}
+
 #[cfg(test)]
 impl Frame {
     /// Appends the whole frame. An unknown one is not ours to send and adds nothing.

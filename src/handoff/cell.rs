@@ -101,9 +101,11 @@ impl<B: Buf> Port for Cell<B> {
     fn collect(&self, into: &mut Outgoing<B>) -> News {
         self.inbox().address.clear_posted();
         let released = self.inbox().collect();
+        // Looked for before the outbox is: what the last handle sent before it went is collected then.
+        let is_abandoned = self.inbox().is_abandoned();
         let mut news = self.outbox.collect(into);
         news.released = released;
-        if self.inbox().is_abandoned() {
+        if is_abandoned {
             news.interest = Interest::Abandoned;
         }
         news

@@ -110,8 +110,10 @@ impl Inbox {
         }
     }
 
+    /// Whether the last handle is gone. A change that changes nothing, so that of this and the going one
+    /// comes first: a handle that goes later sees what the task did before, the cleared mark.
     pub(super) fn is_abandoned(&self) -> bool {
-        self.handles.load(Ordering::Acquire) == 0
+        self.handles.fetch_add(0, Ordering::AcqRel) == 0
     }
 
     /// Tells the task that this cell has news (rule 4: after the change, outside the lock).

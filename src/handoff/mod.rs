@@ -37,7 +37,9 @@
 //!    collects it; the connection-wide counter, once the slot is gone (whoever finds that at zero
 //!    wakes the task); nobody, once the stream has been reset, because the reset returned all of it.
 //! 8. *Last handle.* The handle that brings the count to zero posts; the task finds the count at
-//!    zero and abandons the stream. Handles are only cloned from handles, so zero is final.
+//!    zero and abandons the stream. Handles are only cloned from handles, so zero is final. The task
+//!    looks at the count between the clearing of the mark and the collecting of the outbox: what the
+//!    last handle sent before it went is collected with its going.
 
 mod account;
 mod address;

@@ -121,14 +121,18 @@ impl<B: Buf> Hub<B> {
 
     // ---- the task ------------------------------------------------------------------------
 
-    /// Moves the new streams into `into`, in id order.
-    pub(crate) fn take_births(&self, into: &mut VecDeque<Birth<Cell<B>>>) {
+    /// Moves the new streams into `into`, in id order. Answers whether requests may follow: nobody can
+    /// make one once the last `SendRequest` is gone.
+    pub(crate) fn take_births(&self, into: &mut VecDeque<Birth<Cell<B>>>) -> bool {
+        // Looked for first: what was opened before the last one went is among the streams then.
+        let may_follow = self.shared().requesters() > 0;
         let mut opening = lock(&self.inner.opening);
         if into.is_empty() {
             std::mem::swap(&mut opening.births, into);
         } else {
             into.append(&mut opening.births);
         }
+        may_follow
     }
 
     /// No stream is opened from now on (GOAWAY, or the connection is over): new ones fail with
@@ -190,6 +194,10 @@ impl<B: Buf> Ports for Hub<B> {
 
     fn free_room(&self) -> usize {
         self.inner.shared.room().free()
+    }
+
+    fn room_returned(&self) -> usize {
+        self.inner.shared.room().returned()
     }
 
     fn room_resumed(&self) {

@@ -172,6 +172,8 @@ impl<B: Buf> Outbox<B> {
             let account = &mut queue.account;
             let handed_over = account.queued + account.offered as u64;
             account.requested = handed_over.saturating_add(bytes as u64);
+            // Who wants less gives the rest back, and is told of it when he wants it again.
+            self.see_capacity(&mut queue);
             // Another task may wait, for whom there was nothing until now.
             self.satisfied(&mut queue)
         };
@@ -179,7 +181,7 @@ impl<B: Buf> Outbox<B> {
     }
 
     pub(super) fn capacity(&self) -> usize {
-        self.capacity_of(&lock(&self.queue))
+        self.see_capacity(&mut lock(&self.queue))
     }
 
     /// Ready when there is capacity that the application has not been told of.
@@ -195,12 +197,12 @@ impl<B: Buf> Outbox<B> {
                     Phase::Ended | Phase::Stopped(_) => return Poll::Ready(None),
                     Phase::Failed(error) => return Poll::Ready(Some(Err(error.clone()))),
                 }
-                let capacity = self.capacity_of(queue);
-                if capacity > queue.account.reported {
+                let known = queue.account.reported;
+                let capacity = self.see_capacity(queue);
+                if capacity > known {
                     queue.account.reported = capacity;
                     return Poll::Ready(Some(Ok(capacity)));
                 }
-                queue.account.reported = capacity;
                 asks |= self.asks_for_room(queue);
                 Poll::Pending
             },
@@ -410,6 +412,13 @@ impl<B: Buf> Outbox<B> {
             account.admit();
         }
         fits
+    }
+
+    /// What the application sees, or could: of what it knew it knows no more than that from now on.
+    fn see_capacity(&self, queue: &mut Queue<B>) -> usize {
+        let capacity = self.capacity_of(queue);
+        queue.account.reported = queue.account.reported.min(capacity);
+        capacity
     }
 
     fn capacity_of(&self, queue: &Queue<B>) -> usize {

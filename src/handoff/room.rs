@@ -23,6 +23,8 @@ pub(super) struct Room {
     /// `used * 2 + waiting`
     word: AtomicUsize,
     limit: usize,
+    /// How often there came to be more for whoever takes it directly.
+    returned: AtomicUsize,
 }
 
 impl Room {
@@ -30,6 +32,7 @@ impl Room {
         Room {
             word: AtomicUsize::new(0),
             limit,
+            returned: AtomicUsize::new(0),
         }
     }
 
@@ -77,7 +80,13 @@ impl Room {
     pub(super) fn give_back(&self, bytes: usize) {
         if bytes > 0 {
             self.word.fetch_sub(bytes * STEP, Ordering::AcqRel);
+            self.returned.fetch_add(1, Ordering::Release);
         }
+    }
+
+    /// A number that has changed if there is more than when it was asked for last.
+    pub(super) fn returned(&self) -> usize {
+        self.returned.load(Ordering::Acquire)
     }
 
     /// Somebody waits for room. If little is left, nobody takes it directly from now on.
@@ -104,6 +113,7 @@ impl Room {
     pub(super) fn clear_waiting(&self) {
         if self.word.load(Ordering::Acquire) & WAITING != 0 {
             self.word.fetch_and(!WAITING, Ordering::AcqRel);
+            self.returned.fetch_add(1, Ordering::Release);
         }
     }
 }

@@ -229,7 +229,7 @@ impl Shared {
         }
     }
 
-    pub(crate) fn requesters(&self) -> usize {
+    pub(super) fn requesters(&self) -> usize {
         self.requesters.load(Ordering::Acquire)
     }
 

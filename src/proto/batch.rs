@@ -172,8 +172,9 @@ impl<B: Buf> Batch<B> {
 
     /// Copies bytes from the front of `value`, `length` at most, and answers how many.
     pub(super) fn copy(&mut self, value: &mut B, length: usize) -> usize {
-        let length = length.min(COPY_LIMIT);
-        self.octets.put(value.take(length));
+        let before = self.octets.len();
+        self.octets.put(value.take(length.min(COPY_LIMIT)));
+        let length = self.octets.len() - before;
         self.note_octets(length);
         self.copied += length as u64;
         length

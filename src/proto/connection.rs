@@ -74,6 +74,8 @@ pub(crate) struct Connection<R: Ports> {
     pub(super) waiting_in_list: Queue,
     /// Streams whose producer may send, and waits for more room than it knows of.
     pub(super) watching_list: Queue,
+    /// `Ports::room_returned` when these were last looked at.
+    pub(super) room_returned: usize,
     /// Room that was granted in this turn.
     pub(super) set_aside: usize,
     pub(super) accept: VecDeque<(Key, R::Port)>,
@@ -157,6 +159,7 @@ impl<R: Ports> Connection<R> {
             control: Vec::new(),
             waiting_in_list: Queue::new(Kind::Room),
             watching_list: Queue::new(Kind::Room),
+            room_returned: 0,
             set_aside: 0,
             accept: VecDeque::new(),
             early_priorities: VecDeque::new(),

@@ -27,6 +27,8 @@ pub(crate) trait Ports {
     fn set_initial_window(&self, size: u32);
     /// Send room that may be granted to producers who wait for it.
     fn free_room(&self) -> usize;
+    /// A number that changes whenever there comes to be more room for producers who take it directly.
+    fn room_returned(&self) -> usize;
     /// Nobody waits for send room any more: producers may take it directly again.
     fn room_resumed(&self);
 }

@@ -147,8 +147,13 @@ impl<R: Ports> Connection<R> {
         }
     }
 
-    /// Wakes the producers for whom there is more room than they know of.
+    /// Wakes the producers for whom there is more room than they know of. Unless some has come since
+    /// they were last looked at there is none: a turn must not cost more because many of them wait.
     fn tell_of_more_room(&mut self) {
+        let returned = self.ports.room_returned();
+        if std::mem::replace(&mut self.room_returned, returned) == returned {
+            return;
+        }
         let mut next = self.watching_list.first();
         while let Some(slot) = next {
             next = self.watching_list.after(&self.streams, slot);

@@ -14,7 +14,8 @@ use super::send::end_sending;
 use super::settle::QUANTUM;
 use super::stream::{Loan, Stream, Wait};
 use super::streams::Slot;
-use crate::frame::{self, HEAD_LEN};
+use crate::error::{Error, Initiator};
+use crate::frame::{self, HEAD_LEN, Reason};
 
 /// The least that a turn may send, however little credit there is.
 const LEAST_QUANTUM: usize = 1024;
@@ -67,6 +68,10 @@ impl<R: Ports> Connection<R> {
             self.stats.data_frames_sent += 1;
             self.stats.data_sent += sent as u64;
             self.end_if_last(slot);
+        } else if wanted > 0 && stream.loan == Loan::None {
+            // A payload had less than it said: what the peer was told to expect does not exist.
+            let error = Error::reset(stream.id, Reason::INTERNAL_ERROR, Initiator::Library);
+            self.reset(slot, Reason::INTERNAL_ERROR, error);
         }
         self.settle(slot);
         self.leave_turn(slot);

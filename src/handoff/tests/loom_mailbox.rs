@@ -10,7 +10,7 @@ use super::{KEY, accepted, answering, block_on, collect, hub, model, posted, req
 use super::{response, take_posted};
 use crate::error::{Error, Initiator};
 use crate::frame::Reason;
-use crate::proto::port::{Interest, Port, Ports};
+use crate::proto::port::{Interest, Outgoing, Port, Ports};
 use crate::proto::streams::Key;
 
 fn closed() -> Error {
@@ -79,6 +79,26 @@ fn loom_last_handle_dropped_against_end_of_turn() {
         }
         first.join().unwrap();
         second.join().unwrap();
+    });
+}
+
+/// An answer is whole if its last handle goes behind its end, whenever the task looks.
+#[test]
+fn loom_end_and_last_handle_dropped_against_collection() {
+    model(|| {
+        let hub = hub(0);
+        let (cell, writer, reader) = answering(&hub);
+        let shared = hub.shared().clone();
+        drop(reader);
+        let producer = spawn(move || writer.send_data(Bytes::from_static(b"a"), true).unwrap());
+        let mut outgoing = Outgoing::default();
+        let mut abandoned = false;
+        while !abandoned {
+            block_on(posted(&shared));
+            abandoned = cell.collect(&mut outgoing).interest == Interest::Abandoned;
+        }
+        assert!(outgoing.end, "the last handle sent the end before it went");
+        producer.join().unwrap();
     });
 }
 
@@ -194,12 +214,32 @@ fn loom_last_requester_against_task_parking() {
         let dropper = spawn(move || shared.drop_requester());
         block_on(poll_fn(|cx| {
             hub.shared().register(cx.waker());
-            if hub.shared().requesters() == 0 {
-                Poll::Ready(())
-            } else {
+            if hub.take_births(&mut VecDeque::new()) {
                 Poll::Pending
+            } else {
+                Poll::Ready(())
             }
         }));
         dropper.join().unwrap();
+    });
+}
+
+/// The connection ends when nobody can ask any more, but not before it has seen what was asked.
+#[test]
+fn loom_last_request_against_end_for_lack_of_requests() {
+    model(|| {
+        let hub = hub(0);
+        hub.shared().add_requester();
+        let last = hub.clone();
+        let asking = spawn(move || {
+            let handles = last.open_request(request(), true).unwrap();
+            last.shared().drop_requester();
+            handles
+        });
+        let mut births = VecDeque::new();
+        if !hub.take_births(&mut births) {
+            assert_eq!(births.len(), 1, "it was asked before nobody was left");
+        }
+        drop(asking.join().unwrap());
     });
 }

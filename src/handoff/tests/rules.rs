@@ -109,6 +109,41 @@ fn capacity_is_told_once() {
     ));
 }
 
+/// Room goes and comes between what the application sees and when it waits.
+#[test]
+fn who_has_seen_less_than_it_was_told_hears_of_it_again() {
+    let hub = hub(4000);
+    let room = hub.shared().room();
+    let (_cell, writer, _reader) = answering(&hub);
+    writer.reserve(FLOOR + 2000);
+    let told = |bytes| Poll::Ready(Some(bytes));
+    let poll = || poll_once(|cx| writer.poll_capacity(cx)).map(|told| told.transpose().unwrap());
+    assert_eq!(poll(), told(FLOOR + 2000));
+    assert_eq!(poll(), Poll::Pending);
+    room.charge(3000);
+    assert!(writer.capacity() < FLOOR + 2000);
+    room.give_back(3000);
+    assert_eq!(poll(), told(FLOOR + 2000));
+    assert_eq!(poll(), Poll::Pending);
+}
+
+#[test]
+fn who_gives_capacity_back_hears_of_it_when_it_wants_it_again() {
+    let hub = hub(4000);
+    let (_cell, writer, _reader) = answering(&hub);
+    let poll = || poll_once(|cx| writer.poll_capacity(cx)).map(|told| told.transpose().unwrap());
+    writer.reserve(5000);
+    assert_eq!(poll(), Poll::Ready(Some(5000)));
+    writer.reserve(100);
+    assert_eq!(poll(), Poll::Pending);
+    writer.reserve(4000);
+    writer.reserve(5000);
+    assert_eq!(poll(), Poll::Ready(Some(5000)));
+    writer.reserve(0);
+    writer.reserve(5000);
+    assert_eq!(poll(), Poll::Ready(Some(5000)));
+}
+
 #[test]
 fn producer_short_of_room_is_announced_and_a_grant_lets_it_go_on() {
     let hub = hub(FLOOR);

@@ -3,6 +3,7 @@
 //! Owns: the pattern. Byte n of the body of stream s is n + s, so a lost, doubled or misplaced one
 //! shows. Does not know: who sends.
 
+use std::cell::Cell;
 use std::collections::VecDeque;
 use std::sync::LazyLock;
 
@@ -18,6 +19,8 @@ static PATTERN: LazyLock<Bytes> = LazyLock::new(|| (0..1 << 18).map(|n: u32| n a
 pub(crate) enum Load {
     One(Bytes),
     Many(VecDeque<Bytes>),
+    /// One that says once that it has so many bytes, and has none.
+    Void(Cell<usize>),
 }
 
 impl Buf for Load {
@@ -25,6 +28,7 @@ impl Buf for Load {
         match self {
             Load::One(bytes) => bytes.len(),
             Load::Many(parts) => parts.iter().map(Bytes::len).sum(),
+            Load::Void(said) => said.take(),
         }
     }
 
@@ -32,12 +36,14 @@ impl Buf for Load {
         match self {
             Load::One(bytes) => bytes,
             Load::Many(parts) => parts.front().map_or(&[], |part| part),
+            Load::Void(_) => &[],
         }
     }
 
     fn advance(&mut self, mut count: usize) {
         match self {
             Load::One(bytes) => bytes.advance(count),
+            Load::Void(_) => assert_eq!(count, 0),
             Load::Many(parts) => {
                 while count > 0 {
                     let part = parts.front_mut().expect("no more than remains");

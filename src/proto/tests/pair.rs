@@ -32,6 +32,7 @@ pub(super) struct Shared {
     pub(super) room_used: Cell<usize>,
     pub(super) room_limit: Cell<usize>,
     pub(super) resumed: Cell<usize>,
+    pub(super) room_returned: Cell<usize>,
 }
 
 impl Shared {
@@ -60,6 +61,10 @@ impl Ports for Table {
             .room_limit
             .get()
             .saturating_sub(self.shared.room_used.get())
+    }
+
+    fn room_returned(&self) -> usize {
+        self.shared.room_returned.get()
     }
 
     fn room_resumed(&self) {
@@ -103,6 +108,9 @@ pub(super) struct HandState {
     reset: Option<Reason>,
     priority: Option<Priority>,
     pub(super) wants_room: bool,
+    wants_more: bool,
+    /// How often it was looked at for more room.
+    pub(super) looks: usize,
     pub(super) granted: usize,
     abandoned: bool,
     pub(super) opened: bool,
@@ -176,6 +184,10 @@ impl Hand {
 
     pub(super) fn want_room(&self) {
         self.change(|state| state.wants_room = true);
+    }
+
+    pub(super) fn want_more_room(&self) {
+        self.change(|state| state.wants_more = true);
     }
 
     pub(super) fn prioritise(&self, urgency: u8, incremental: bool) {
@@ -341,10 +353,11 @@ impl Port for Hand {
             released: std::mem::take(&mut state.released),
             reset: state.reset.take(),
             priority: state.priority.take(),
-            interest: match (state.abandoned, state.wants_room) {
-                (true, _) => Interest::Abandoned,
-                (false, true) => Interest::Room,
-                (false, false) => Interest::None,
+            interest: match () {
+                () if state.abandoned => Interest::Abandoned,
+                () if state.wants_room => Interest::Room,
+                () if state.wants_more => Interest::MoreRoom,
+                () => Interest::None,
             },
         }
     }
@@ -355,6 +368,12 @@ impl Port for Hand {
         self.shared
             .room_used
             .set(self.shared.room_used.get() - bytes);
+    }
+
+    fn look_for_more(&self) -> bool {
+        let mut state = self.state.borrow_mut();
+        state.looks += 1;
+        state.wants_more
     }
 
     fn grant(&self, bytes: usize) {

@@ -2,8 +2,10 @@
 
 use bytes::Bytes;
 
+use super::load::Load;
 use super::scheduler::{busy, order};
-use crate::frame::Frame;
+use super::script::{data_of, id};
+use crate::frame::{Frame, Reason};
 use crate::proto::Config;
 use crate::proto::batch::Batch;
 use crate::proto::scheduler::PATIENCE;
@@ -56,4 +58,49 @@ fn a_batch_of_no_size_takes_a_head_and_a_turn() {
     script.collect();
     let sent = script.sent();
     assert!(matches!(sent[..], [Frame::Headers(_), Frame::Data(_)]));
+}
+
+/// Many may wait, and a peer may ask for a turn with each PING.
+#[test]
+fn who_waits_for_more_room_is_looked_at_when_some_has_come_and_costs_nothing_else() {
+    let (mut script, hands) = busy(3, Config::default());
+    hands.iter().for_each(|hand| hand.want_more_room());
+    script.collect();
+    let looks = |script: &mut super::script::Script| {
+        script.ping([7; 8], false);
+        script.sent();
+        script.conn.end_turn();
+        hands
+            .iter()
+            .map(|hand| hand.state.borrow().looks)
+            .sum::<usize>()
+    };
+    let before = looks(&mut script);
+    assert_eq!(looks(&mut script), before);
+    let returned = &script.shared.room_returned;
+    returned.set(returned.get() + 1);
+    assert_eq!(looks(&mut script), before + 3);
+    assert_eq!(looks(&mut script), before + 3);
+}
+
+#[test]
+fn a_payload_that_has_less_than_it_said_costs_its_stream_alone() {
+    let (mut script, hands) = busy(2, Config::default());
+    hands[0].send(&b"begun"[..], false);
+    hands[0].send_load(Load::Void(5000.into()), true);
+    hands[1].send(vec![0; 5000], true);
+    script.collect();
+    let sent = script.sent();
+    let resets = |frame: &&Frame| matches!(frame, Frame::Reset(_));
+    let reset = sent.iter().find(resets);
+    assert!(
+        matches!(reset, Some(Frame::Reset(reset)) if reset.stream_id == id(1)
+            && reset.reason == Reason::INTERNAL_ERROR),
+        "{sent:?}"
+    );
+    let of_second = data_of(&sent).into_iter().filter(|(id, _)| *id == 3);
+    assert_eq!(of_second.map(|(_, length)| length).sum::<usize>(), 5000);
+    assert_eq!(hands[0].reason(), Some(Reason::INTERNAL_ERROR));
+    assert!(sent.len() < 10, "and no more than a frame for nothing");
+    script.expect_nothing();
 }
