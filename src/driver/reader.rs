@@ -1,6 +1,6 @@
 //! The read side: useful space before each read, whole frames out of what was read.
 //!
-//! Owns: the read buffer and its size, and one spare buffer for each thread. Does not know: what a
+//! Owns: the read buffer and its size, and a few spare buffers for each thread. Does not know: what a
 //! frame means, who takes it. Keeps the receiving half of I3: memory that delivered bytes pin is at
 //! most four times what they hold.
 //!
@@ -13,7 +13,7 @@
 //! - A payload leaves as a slice of the buffer, without a copy, unless it is shorter than a
 //!   quarter of the buffer: then it is copied, so that a short slice cannot keep a large buffer.
 
-use std::cell::Cell;
+use std::cell::RefCell;
 use std::io;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
@@ -31,9 +31,13 @@ pub(super) const CEILING: usize = 64 * 1024;
 /// A slice must be at least one in so many parts of its buffer, or it is copied.
 const SLICE_SHARE: usize = 4;
 
+/// So many buffers of [`FLOOR`] bytes are kept for each thread: connections that take turns do not
+/// ask the allocator each time.
+pub(super) const KEPT: usize = 32;
+
 thread_local! {
-    /// The buffer that the last connection at rest gave back: the next one that reads takes it.
-    static SPARE: Cell<Option<BytesMut>> = const { Cell::new(None) };
+    /// Buffers that connections at rest gave back: the next that reads takes one.
+    static SPARE: RefCell<Vec<BytesMut>> = const { RefCell::new(Vec::new()) };
 }
 
 /// Reads from the peer, and cuts frames.
@@ -102,7 +106,7 @@ impl Reader {
         if self.buffer.is_empty() && self.allocated > 0 {
             let mut buffer = std::mem::take(&mut self.buffer);
             if self.allocated == FLOOR && buffer.try_reclaim(FLOOR) {
-                let _ = SPARE.try_with(|spare| spare.set(Some(buffer)));
+                keep(buffer);
             }
             self.allocated = 0;
             self.size = FLOOR;
@@ -168,9 +172,23 @@ impl Reader {
 }
 
 fn allocate(size: usize) -> BytesMut {
-    let spare = (size == FLOOR).then(|| SPARE.try_with(Cell::take));
+    let spare = (size == FLOOR).then(|| SPARE.try_with(|spare| spare.borrow_mut().pop()));
     match spare {
         Some(Ok(Some(spare))) => spare,
         _ => BytesMut::with_capacity(size),
     }
+}
+
+fn keep(buffer: BytesMut) {
+    let _ = SPARE.try_with(|spare| {
+        let mut spare = spare.borrow_mut();
+        if spare.len() < KEPT {
+            spare.push(buffer);
+        }
+    });
+}
+
+#[cfg(test)]
+pub(super) fn spare_buffers() -> usize {
+    SPARE.with_borrow(Vec::len)
 }

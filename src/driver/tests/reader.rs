@@ -4,7 +4,7 @@ use std::task::{Context, Poll, Waker};
 
 use bytes::{BufMut, Bytes, BytesMut};
 
-use super::super::reader::{CEILING, FLOOR, Reader};
+use super::super::reader::{CEILING, FLOOR, KEPT, Reader, spare_buffers};
 use super::script::Script;
 use crate::frame::{Frame, HEAD_LEN, StreamId, encode_data_head};
 
@@ -167,6 +167,22 @@ fn the_next_reader_takes_the_buffer_of_one_at_rest_unless_somebody_holds_a_part_
     assert!(held[0].as_ptr().addr().abs_diff(first.addr()) < FLOOR);
     let (_, other) = read(4000);
     assert!(other[0].as_ptr().addr().abs_diff(held[0].as_ptr().addr()) >= 4000);
+}
+
+#[test]
+fn connections_that_take_turns_give_back_and_find_a_buffer_each_up_to_a_bound() {
+    let mut readers: Vec<_> = (0..KEPT + 3).map(|_| Reader::new()).collect();
+    let read = |readers: &mut [Reader]| {
+        for reader in readers {
+            let mut io = Script::reading([data_frames(1, 10)]);
+            read_all(reader, &mut io, MAX_FRAME);
+        }
+    };
+    read(&mut readers);
+    readers.iter_mut().for_each(Reader::rest);
+    assert_eq!(spare_buffers(), KEPT);
+    read(&mut readers[..5]);
+    assert_eq!(spare_buffers(), KEPT - 5);
 }
 
 #[test]
