@@ -33,7 +33,7 @@ use self::reader::Reader;
 use self::timer::Alarm;
 use self::writer::Writer;
 use crate::error::Error;
-use crate::frame::StreamId;
+use crate::frame::{Frame, StreamId};
 use crate::handoff::{Cell, Hub, Limits};
 use crate::proto::port::Birth;
 use crate::proto::streams::Key;
@@ -45,6 +45,9 @@ pub use self::timer::Timer;
 
 /// Turns in a row, before other tasks get their chance.
 const TURNS_PER_POLL: usize = 16;
+
+/// So many octets of a header block are as much work as a frame: each may be a field.
+const BLOCK_STEP: usize = 128;
 
 /// Runs one connection over `T`.
 pub(crate) struct Driver<T, B: Buf> {
@@ -64,6 +67,12 @@ pub(crate) struct Driver<T, B: Buf> {
     parting: Option<Instant>,
     /// Frames, and reads, in one turn.
     steps: usize,
+    /// There is more to do, but other tasks run first.
+    pauses: bool,
+    /// Streams given out and not heard of since.
+    given_out: usize,
+    /// The last turn was put off for them.
+    has_waited: bool,
 }
 
 /// How far the connection has come.
@@ -135,6 +144,7 @@ where
 
     /// Runs the connection. Ready when it is over, with its error if it did not end well.
     pub(crate) fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), Error>> {
+        self.pauses = false;
         for _ in 0..TURNS_PER_POLL {
             if let Stage::Over(result) = &self.stage {
                 return Poll::Ready(result.clone());
@@ -143,6 +153,7 @@ where
                 return Poll::Pending;
             }
         }
+        self.pauses = true;
         cx.waker().wake_by_ref();
         Poll::Pending
     }
@@ -153,16 +164,31 @@ where
         cx: &mut Context<'_>,
     ) -> Poll<Option<Result<Cell<B>, Error>>> {
         // Streams of one turn are given out without another: no read for each of them.
-        if let Some(cell) = self.connection.next_accept() {
+        if let Some(cell) = self.give_out() {
             return Poll::Ready(Some(Ok(cell)));
+        }
+        // Whoever accepts in a loop gives way to others here.
+        if std::mem::take(&mut self.pauses) {
+            cx.waker().wake_by_ref();
+            return Poll::Pending;
         }
         if let Poll::Ready(result) = self.poll(cx) {
             return Poll::Ready(result.err().map(Err));
         }
-        match self.connection.next_accept() {
+        match self.give_out() {
             Some(cell) => Poll::Ready(Some(Ok(cell))),
-            None => Poll::Pending,
+            None => {
+                self.pauses = false;
+                Poll::Pending
+            }
         }
+    }
+
+    /// A stream that the peer has opened.
+    fn give_out(&mut self) -> Option<Cell<B>> {
+        let cell = self.connection.next_accept();
+        self.given_out += usize::from(cell.is_some());
+        cell
     }
 
     /// What is shared with the handles.
@@ -214,6 +240,9 @@ where
             stage: Stage::Starting,
             parting: None,
             steps,
+            pauses: false,
+            given_out: 0,
+            has_waited: false,
             connection,
             hub,
             role,
@@ -224,42 +253,53 @@ where
     fn turn(&mut self, cx: &mut Context<'_>) -> Turn {
         self.hub.shared().register(cx.waker());
         let now = self.alarm.now();
-        self.look_at_deadlines(now);
+        self.connection.note_time(now);
         if matches!(self.stage, Stage::Starting) && self.role == Role::Server {
             // A client's leave with its first request. A server's wait for nothing, and the client may
             // be quick to acknowledge them.
             self.write(cx);
         }
         let read = self.read(cx, now);
-        self.collect();
+        let heard = self.collect();
+        if self.waits_for_others(heard) {
+            cx.waker().wake_by_ref();
+            return Turn::Wait;
+        }
         let wrote = self.write(cx);
         let read = read.max(self.make_way(cx, wrote));
         if self.connection.end_turn() {
             // Those who were granted room run first.
             cx.waker().wake_by_ref();
         }
+        // Last: a task that comes late must not blame the peer for what it has not looked at.
+        let read = read.max(self.look_at_deadlines(now));
         self.publish();
         self.watch_end(now);
         self.conclude(cx, read, wrote)
     }
 
-    fn look_at_deadlines(&mut self, now: Instant) {
-        self.connection.note_time(now);
-        if is_due(self.connection.deadline(), now) {
-            self.connection.handle_timeout(now);
+    /// Ends what has taken too long; then there may be something to write.
+    fn look_at_deadlines(&mut self, now: Instant) -> Halt {
+        if !is_due(self.connection.deadline(), now) {
+            return Halt::Idle;
         }
+        self.connection.handle_timeout(now);
         if self.connection.is_lost() && !self.is_broken() {
             self.io_failed(io::ErrorKind::TimedOut.into());
         }
+        Halt::Bound
     }
 
     /// Receives what is there, up to the bound of a turn.
     fn read(&mut self, cx: &mut Context<'_>, now: Instant) -> Halt {
-        for _ in 0..self.steps {
+        let mut left = self.steps;
+        while left > 0 {
             if !self.connection.wants_read() {
                 return Halt::Idle;
             }
-            if self.receive(now) {
+            let work = self.receive(now);
+            left = left.saturating_sub(work.max(1));
+            if work > 0 {
                 continue;
             }
             match self.reader.poll_read(cx, &mut self.io) {
@@ -272,33 +312,35 @@ where
         Halt::Bound
     }
 
-    /// Hands what was read to the connection: the preface, or one frame. False if it is not whole.
-    fn receive(&mut self, now: Instant) -> bool {
+    /// Hands what was read to the connection: the preface, or one frame. Answers how many steps it
+    /// counts for, and none if it is not whole.
+    fn receive(&mut self, now: Instant) -> usize {
         if !self.preface.is_done() {
             let taken = self.preface.take(self.reader.unread());
-            return taken
+            let is_wrong = taken
                 .map_err(|violation| self.connection.fatal(violation))
-                .is_err()
-                || self.preface.is_done();
+                .is_err();
+            return usize::from(is_wrong || self.preface.is_done());
         }
-        let frame = self
-            .reader
-            .cut(self.connection.max_frame_size())
-            .transpose();
-        frame
-            .map(|frame| self.connection.recv(frame, now))
-            .is_some()
+        let frame = self.reader.cut(self.connection.max_frame_size());
+        let Some(frame) = frame.transpose() else {
+            return 0;
+        };
+        let block = frame.as_ref().map_or(0, Frame::block_octets);
+        self.connection.recv(frame, now);
+        1 + block / BLOCK_STEP
     }
 
-    /// Takes what the handles have left for the connection. Births come first: news of a stream
-    /// may follow its birth at once.
-    fn collect(&mut self) {
+    /// Takes what the handles have left for the connection, and answers how many streams have news.
+    /// Births come first: news of a stream may follow its birth at once.
+    fn collect(&mut self) -> usize {
         let may_ask = self.hub.take_births(&mut self.births);
         for birth in self.births.drain(..) {
             self.connection.user_open(birth);
         }
         let shared = self.hub.shared();
         shared.take_posted(&mut self.posted);
+        let heard = self.posted.len();
         for key in self.posted.drain(..) {
             self.connection.user_news(key);
         }
@@ -312,6 +354,20 @@ where
         if self.role == Role::Client && !may_ask {
             self.connection.user_close();
         }
+        heard
+    }
+
+    /// Whether the turn is put off, once, because some streams of those given out have answered and
+    /// not all. With several worker threads the first answer may run this task before the others
+    /// had their chance: each would leave in a write of its own. Where one thread runs all of them,
+    /// all have had it.
+    fn waits_for_others(&mut self, heard: usize) -> bool {
+        let missing = self.given_out.saturating_sub(heard);
+        // Never twice in a row, or a peer that goes on asking would hold back all that it is owed.
+        let waits = heard > 0 && missing > 0 && !self.has_waited;
+        self.has_waited = waits;
+        self.given_out = if waits { 0 } else { missing };
+        waits
     }
 
     /// Writes one batch, once the one before it has left.

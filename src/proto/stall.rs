@@ -70,12 +70,27 @@ impl<R: Ports> Connection<R> {
             return;
         }
         self.stall.last_look = Some(now);
+        let was_due = next_look.and_then(|at| at.checked_add(pause));
+        if was_due.is_some_and(|at| at < now) {
+            self.begin_anew();
+        }
         if self.transport_is_stuck(now) {
             return self.give_up(Violation::ConnectionStalled);
         }
         if let Some(timeout) = self.config.limits.stall_timeout {
             for slot in self.streams.slots() {
                 self.check_stream(slot, now, timeout);
+            }
+        }
+    }
+
+    /// Nobody has looked for a while, because there was nothing to look at, or the task was late. It
+    /// cannot say then that nothing has moved: what it could have taken, or written, it did not.
+    fn begin_anew(&mut self) {
+        self.stall.seen = None;
+        for slot in self.streams.slots() {
+            if let Some(stream) = self.streams.at_mut(slot) {
+                stream.progress = None;
             }
         }
     }

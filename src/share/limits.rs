@@ -96,7 +96,8 @@ impl<Side> Builder<Side> {
         self
     }
 
-    /// How many frames are handled before the connection writes and lets other tasks run.
+    /// How many frames are handled before the connection writes and lets other tasks run. Each 128
+    /// octets of a header block count as one more.
     ///
     /// Default, hardened too: 256. At least 1, a smaller value is taken as that. Nobody is refused
     /// anything: a peer that keeps sending only waits for its turn.

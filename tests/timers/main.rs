@@ -18,7 +18,7 @@ use fairmux::{Error, Reason, RecvStream, Violation, client, server};
 use http::{Request, Response};
 use tokio::io::{AsyncReadExt, AsyncWriteExt, DuplexStream, duplex};
 use tokio::task::spawn_local;
-use tokio::time::{Instant, sleep};
+use tokio::time::{Instant, sleep, timeout};
 
 use self::frames::{Code, ENHANCE_YOUR_CALM, Frame, NO_ERROR, headers, kind, ping, settings};
 use self::raw::Raw;
@@ -243,6 +243,94 @@ fn without_a_timer_nobody_is_ended_by_silence() {
         sleep(Duration::from_secs(3600)).await;
         assert!(![unborn, idle, stalled].iter().any(Served::is_finished));
         peer.send([get(1)]).await;
+        peer.until(|frame| frame.kind == kind::DATA).await;
+    });
+}
+
+/// A connection whose task is not polled for long, as on an executor that is busy.
+struct Late {
+    connection: server::Connection<DuplexStream, Bytes>,
+}
+
+impl Late {
+    async fn new(builder: &server::Builder, size: usize) -> (Late, Raw) {
+        let (near, far) = duplex(size);
+        let beginning = [settings()];
+        let (connection, peer) = tokio::join!(builder.handshake(far), Raw::begin(near, &beginning));
+        let connection = connection.unwrap();
+        (Late { connection }, peer)
+    }
+
+    /// Lets the task run for a while. It must not end.
+    async fn run(&mut self, time: Duration) {
+        let accepted = timeout(time, async {
+            while let Some(accepted) = self.connection.accept().await {
+                let (request, respond) = accepted.unwrap();
+                spawn_local(async { drop(answer(request, respond).await) });
+            }
+        });
+        assert!(accepted.await.is_err(), "the connection goes on");
+    }
+
+    /// Much later than any limit, it finds what the peer did in time.
+    async fn comes_late(&mut self) {
+        sleep(Duration::from_secs(1000)).await;
+        self.run(Duration::from_millis(1)).await;
+    }
+}
+
+const SECOND: Duration = Duration::from_secs(1);
+
+#[test]
+fn a_task_that_comes_late_looks_first_at_what_the_peer_has_done() {
+    on_virtual_time(async {
+        let mut builder = hardened();
+        builder
+            .keep_alive_interval(10 * SECOND)
+            .keep_alive_timeout(5 * SECOND);
+        let (mut late, mut peer) = Late::new(&builder, 4096).await;
+        late.run(11 * SECOND).await;
+        let asked = peer.until(|frame| frame.kind == kind::PING).await;
+        peer.send([ping(asked.payload.try_into().unwrap()).ack()])
+            .await;
+        late.comes_late().await;
+    });
+    on_virtual_time(async {
+        let (mut late, mut peer) = Late::new(&hardened(), 1 << 20).await;
+        late.run(SECOND).await;
+        peer.send([get(1).no_end_headers()]).await;
+        late.run(SECOND).await;
+        peer.send([frames::continuation(1)]).await;
+        late.comes_late().await;
+        peer.until(|frame| frame.id == 1 && frame.kind == kind::DATA)
+            .await;
+    });
+    // The window, and then the transport.
+    for size in [1 << 20, 1000] {
+        on_virtual_time(async {
+            let (mut late, mut peer) = Late::new(&hardened(), size).await;
+            peer.send([get(1)]).await;
+            late.run(20 * SECOND).await;
+            peer.send([
+                frames::window_update(0, 1 << 20),
+                frames::window_update(1, 1 << 20),
+            ])
+            .await;
+            peer.until(|frame| frame.kind == kind::DATA || size == 1000)
+                .await;
+            late.comes_late().await;
+            let (_, end) =
+                tokio::join!(late.run(SECOND), peer.until(|frame| frame.is_end_stream()));
+            assert_eq!(end.kind, kind::DATA);
+        });
+    }
+    on_virtual_time(async {
+        let mut builder = hardened();
+        builder.idle_timeout(100 * SECOND);
+        let (mut late, mut peer) = Late::new(&builder, 1 << 20).await;
+        late.run(SECOND).await;
+        peer.send([get(1)]).await;
+        late.comes_late().await;
         peer.until(|frame| frame.kind == kind::DATA).await;
     });
 }

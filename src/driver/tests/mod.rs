@@ -1,5 +1,6 @@
 //! Tests of the driver: scripted I/O for its two sides, two drivers for the whole.
 
+mod answers;
 mod asleep;
 pub(crate) mod clock;
 mod end;
