@@ -272,15 +272,16 @@ where
             cx.waker().wake_by_ref();
         }
         // Last: a task that comes late must not blame the peer for what it has not looked at.
-        let read = read.max(self.look_at_deadlines(now));
+        let deadline = self.connection.deadline();
+        let read = read.max(self.look_at_deadline(deadline, now));
         self.publish();
         self.watch_end(now);
-        self.conclude(cx, read, wrote)
+        self.conclude(cx, read, wrote, deadline)
     }
 
     /// Ends what has taken too long; then there may be something to write.
-    fn look_at_deadlines(&mut self, now: Instant) -> Halt {
-        if !is_due(self.connection.deadline(), now) {
+    fn look_at_deadline(&mut self, deadline: Option<Instant>, now: Instant) -> Halt {
+        if deadline.is_none_or(|at| at > now) {
             return Halt::Idle;
         }
         self.connection.handle_timeout(now);
@@ -379,7 +380,11 @@ where
         if !self.writer.begin() {
             return Halt::Idle;
         }
-        self.hand_over(cx).unwrap_or(Halt::Bound)
+        match self.hand_over(cx) {
+            Some(halt) => halt,
+            None if self.writer.is_idle() && self.connection.is_quiet() => Halt::Idle,
+            None => Halt::Bound,
+        }
     }
 
     /// Writes what is in hand. None when it has left.
@@ -424,8 +429,14 @@ where
         shared.set_wired_streams(self.connection.num_wired_streams());
     }
 
-    /// Decides whether another turn follows at once.
-    fn conclude(&mut self, cx: &mut Context<'_>, read: Halt, wrote: Halt) -> Turn {
+    /// Decides whether another turn follows at once. If none does, one follows at `deadline`.
+    fn conclude(
+        &mut self,
+        cx: &mut Context<'_>,
+        read: Halt,
+        wrote: Halt,
+        deadline: Option<Instant>,
+    ) -> Turn {
         if matches!(self.stage, Stage::Starting) && wrote != Halt::Blocked {
             self.stage = Stage::Running;
         }
@@ -442,7 +453,9 @@ where
             self.reader.rest();
             self.writer.rest();
         }
-        if self.alarm.poll(cx, self.deadline()).is_ready() {
+        let deadlines = [deadline, self.parting];
+        let next = deadlines.into_iter().flatten().min();
+        if self.alarm.poll(cx, next).is_ready() {
             return Turn::Again;
         }
         if wrote != Halt::Blocked && !self.is_broken() {
@@ -459,11 +472,6 @@ where
         }
         cx.waker().wake_by_ref();
         Turn::Wait
-    }
-
-    fn deadline(&self) -> Option<Instant> {
-        let deadlines = [self.connection.deadline(), self.parting];
-        deadlines.into_iter().flatten().min()
     }
 }
 
@@ -489,8 +497,4 @@ fn new_hub<B: Buf>(role: Role, config: &Config) -> Hub<B> {
         recv_window: config.initial_window_size,
     };
     Hub::new(first_id, limits)
-}
-
-fn is_due(deadline: Option<Instant>, now: Instant) -> bool {
-    deadline.is_some_and(|deadline| deadline <= now)
 }

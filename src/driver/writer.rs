@@ -131,7 +131,7 @@ impl<B: Buf> Writer<B> {
         self.writes
     }
 
-    #[cfg(test)]
+    /// Nothing is in hand, and no rest waits for the next batch.
     pub(super) fn is_idle(&self) -> bool {
         self.step == Step::Ready && self.remaining() == 0
     }

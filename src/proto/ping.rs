@@ -78,6 +78,11 @@ impl Pings {
         })
     }
 
+    pub(super) fn has_unsent(&self) -> bool {
+        let flights = [self.shutdown, self.user, self.bandwidth, self.alive];
+        flights.into_iter().any(Flight::is_unsent)
+    }
+
     pub(super) fn answered(&mut self, payload: [u8; 8]) -> Pong {
         if self.shutdown == Flight::Sent(payload) {
             self.shutdown = Flight::None;
@@ -98,6 +103,10 @@ impl Pings {
 }
 
 impl Flight {
+    fn is_unsent(self) -> bool {
+        matches!(self, Flight::Unsent(_))
+    }
+
     fn send(&mut self) -> Option<[u8; 8]> {
         let Flight::Unsent(payload) = *self else {
             return None;
@@ -132,8 +141,11 @@ mod tests {
         pings.ask(*b"12345678");
         pings.ask_for_shutdown();
         assert_eq!(pings.answered(*b"12345678"), Pong::Unasked, "not sent yet");
+        assert!(pings.has_unsent());
         assert_eq!(pings.take_unsent().unwrap().payload, SHUTDOWN);
+        assert!(pings.has_unsent());
         assert_eq!(pings.take_unsent().unwrap().payload, *b"12345678");
+        assert!(!pings.has_unsent());
         assert!(pings.take_unsent().is_none());
         assert_eq!(pings.answered(*b"12345678"), Pong::User);
         assert_eq!(pings.answered(*b"12345678"), Pong::Unasked);

@@ -121,6 +121,10 @@ impl Settings {
         self.unsent.take()
     }
 
+    pub(super) fn has_unsent(&self) -> bool {
+        self.unsent.is_some()
+    }
+
     /// The clock starts with the first moment that we know of.
     pub(super) fn note_time(&mut self, now: Instant) {
         if let Some(unacked) = &mut self.unacked {

@@ -232,7 +232,7 @@ impl<R: Ports> Connection<R> {
     }
 
     /// Whether `fill` would find anything, from the lists alone.
-    fn could_fill(&self) -> bool {
+    pub(super) fn could_fill(&self) -> bool {
         let may_open = self.counts.local < self.settings.peer.max_streams;
         let has_heads = self.scheduler.next_promise().is_some()
             || self.scheduler.next_head().is_some()

@@ -83,6 +83,11 @@ impl Shutdown {
         self.stage == Stage::Closing
     }
 
+    /// Neither side has said a word about the end.
+    pub(super) fn is_far_away(&self) -> bool {
+        self.stage == Stage::Open && self.received.is_none() && self.unsent.is_none()
+    }
+
     pub(super) fn take_unsent(&mut self) -> Option<GoAway> {
         self.unsent.take()
     }

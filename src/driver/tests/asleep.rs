@@ -29,7 +29,7 @@ fn asking(cx: &mut Context<'_>) -> (Client, Writer<Bytes>, Reader) {
 fn end_turn_without_writing(driver: &mut Client, cx: &mut Context<'_>, wrote: Halt) {
     driver.collect();
     driver.connection.end_turn();
-    let turn = driver.conclude(cx, Halt::Blocked, wrote);
+    let turn = driver.conclude(cx, Halt::Blocked, wrote, None);
     assert!(matches!(turn, Turn::Wait));
 }
 

@@ -41,7 +41,7 @@ fn sim_real_handles_under_random_operations() {
 #[test]
 fn sim_real_handles_short_of_room() {
     let (seeds, count) = if cfg!(debug_assertions) {
-        (1..=12, 3_000)
+        (1..=16, 3_000)
     } else {
         (1..=200, 3_000)
     };
